@@ -93,6 +93,8 @@ constexpr words exclusive[] = {
     {q::idx, q::up, q::down, q::bfly},
     {q::L1, q::L2, q::tensormap},
     row_words::ranks,
+    {q::x1, q::x2, q::x4, q::x8, q::x16, q::x32, q::x64, q::x128},
+    {q::x32x32b, q::x16x64b, q::x16x128b, q::x16x256b, q::x16x32bx2},
     tensor_kinds,
     a_collectors | b_collectors,
     comparisons};

@@ -135,7 +135,9 @@ constexpr operand_rule rules[] = {
     {opcode::tcgen05, q::commit, "a ah"},
     {opcode::tcgen05, q::cp, "al"},
     {opcode::tcgen05, q::dealloc, "uu"},
+    {opcode::tcgen05, q::ld, "*a *ai **a **ai"},
     {opcode::tcgen05, q::shift, "a"},
+    {opcode::tcgen05, q::st, "a* ai*"},
     {opcode::tensormap, q::cp_fenceproxy, "aai"},
     {opcode::testp, every_form, "Pt"},
     {opcode::vote, q::ballot, "Bpu Bp"},
@@ -185,7 +187,6 @@ constexpr constant_rule constant_rules[] = {
     {opcode::cp, q::ca, every_form, 3, 0, 16},
     {opcode::cp, q::cg, every_form, 3, 0, 16},
     {opcode::cp, q::prefetch, every_form, 1, 0, largest, 16},
-    {opcode::cp, q::wait_group, q::bulk, 0, 0, largest},
     {opcode::discard, every_form, every_form, 1, 128, 128},
     {opcode::fence, q::tensormap_generic, every_form, 1, 128, 128},
     {opcode::mbarrier, q::arrive, q::expect_tx, 2, 1, largest},
@@ -194,6 +195,8 @@ constexpr constant_rule constant_rules[] = {
     {opcode::pmevent, q::mask, every_form, 0, 0, 65535},
     {opcode::pmevent, every_form, q::mask, 0, 0, 15},
     {opcode::setmaxnreg, every_form, every_form, 0, 24, 256, 8},
+    {opcode::tcgen05, q::alloc, every_form, 1, 32, 512, 0},
+    {opcode::tcgen05, q::dealloc, every_form, 1, 32, 512, 0},
     {opcode::tensormap, q::cp_fenceproxy, every_form, 2, 128, 128},
 };
 static_assert(std::is_sorted(std::begin(constant_rules), std::end(constant_rules),
@@ -464,7 +467,7 @@ std::string constant_problem(std::span<const operand> operands, const mnemonic& 
     const bool is_multiple = rule.step ? o.value % rule.step == 0 : is_power;
     if (o.value >= rule.first && o.value <= rule.last && is_multiple) continue;
     std::string needed = std::to_string(rule.first);
-    if (!rule.step) return "needs a power of two as operand " + std::to_string(rule.position + 1);
+    if (!rule.step) needed = "a power of two from " + needed;
     if (rule.step > 1) needed = "a multiple of " + std::to_string(rule.step) + " from " + needed;
     if (rule.last > rule.first && rule.last != largest)
       needed += " to " + std::to_string(rule.last);

@@ -87,6 +87,7 @@ constexpr space_rule rules[] = {
     {opcode::st, q::L1_evict_unchanged, with_generic},
     {opcode::st, q::L1_no_allocate, with_generic},
     {opcode::st, q::L2_cache_hint, with_generic},
+    {opcode::st, q::bulk, generic | of_block},
     {opcode::st, q::mbarrier_complete_tx_bytes, generic | shared},
     {opcode::st, q::mmio, with_generic},
     {opcode::st, q::relaxed, with_generic | shared},

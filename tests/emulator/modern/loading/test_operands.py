@@ -244,6 +244,7 @@ def test_an_accepted_text_loads(text):
     [
         ("bar.sync 16;", "needs 0 to 15 as operand 1, not 16"),
         ("bar.sync 0, 33;", "needs a multiple of 32 from 32 to 4096 as operand 2, not 33"),
+        ("alloca.u64 %rd1, 16, 24;", "needs a power of two from 1 on as operand 3, not 24"),
         ("pmevent 16;", "needs 0 to 15 as operand 1, not 16"),
         ("cp.async.ca.shared.global [s], [%rd1], 12;", "cannot copy 12 bytes"),
         ("ld.global.v4.b32 {%r1, %r2}, [%rd1];", "has a vector of 2 elements, not 4"),
