@@ -518,11 +518,6 @@ usage address_space::device_usage(int device) const {
   return usage_[device];
 }
 
-void address_space::set_device_capacity(int device, std::uint64_t bytes) {
-  std::unique_lock lock{mutex_};
-  usage_[device].capacity = bytes;
-}
-
 std::vector<allocation> address_space::live_allocations() const {
   std::shared_lock lock{mutex_};
   std::vector<allocation> live;

@@ -189,7 +189,6 @@ class address_space {
   address local_window() const noexcept { return local_window_; }
 
   usage device_usage(int device) const;
-  void set_device_capacity(int device, std::uint64_t bytes);
   // Returns the live records in order of creation.
   std::vector<allocation> live_allocations() const;
 

@@ -2,6 +2,7 @@
 """The values at the limit of an argument are accepted, the ones beyond are refused."""
 
 import ctypes
+import struct
 from types import SimpleNamespace
 
 import pytest
@@ -149,7 +150,27 @@ KERNELS = [
     ("cuFuncGetAttribute", lambda o, v: (OUT(), v, o.function), range(18), [18, -1],
      INVALID_VALUE),
 ]  # fmt: skip
-ROWS = FLAGS + SIZES + STREAM_VALUES + KERNELS
+
+
+def window(ratio=0.5, hit=2, miss=1):
+    """An access policy window without memory, as the value of an attribute."""
+    return struct.pack("QQfii", 0, 0, ratio, hit, miss).ljust(64, b"\0")
+
+
+POLICY_WINDOW, SYNC_POLICY, DOMAIN, STREAM_PRIORITY = 1, 3, 10, 8
+ATTRIBUTES = [
+    ("cuStreamSetAttribute", lambda o, v: (o.stream, POLICY_WINDOW, window(ratio=v)),
+     [0, 1, 0.5], [-0.01, 1.01, float("nan")], INVALID_VALUE),
+    ("cuStreamSetAttribute", lambda o, v: (o.stream, POLICY_WINDOW, window(hit=v)),
+     [0, 1, 2], [-1, 3], INVALID_VALUE),
+    ("cuStreamSetAttribute", lambda o, v: (o.stream, POLICY_WINDOW, window(miss=v)),
+     [0, 1], [-1, 2, 3], INVALID_VALUE),
+    ("cuStreamSetAttribute", lambda o, v: (o.stream, v, bytes(64)), [], [0, 2, 1000],
+     INVALID_VALUE),
+    ("cuStreamGetAttribute", lambda o, v: (o.stream, v, bytes(64)),
+     [POLICY_WINDOW, SYNC_POLICY, STREAM_PRIORITY, DOMAIN], [0, 2, 1000], INVALID_VALUE),
+]  # fmt: skip
+ROWS = FLAGS + SIZES + STREAM_VALUES + KERNELS + ATTRIBUTES
 CLUSTERED = b""".version 8.0
 .target sm_90
 .address_size 64
