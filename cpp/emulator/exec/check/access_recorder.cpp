@@ -40,7 +40,7 @@ void access_recorder::record(const warp_access& access) {
   const memory::address_space& space = launch_.space;
   for (lane_mask lanes = access.lanes; lanes; lanes &= lanes - 1) {
     const std::uint64_t at =
-        read_register(access.view, access.instr.operand[4], std::countr_zero(lanes), 8) +
+        read_address(access.view, access.instr.operand[4], std::countr_zero(lanes), false) +
         static_cast<std::uint64_t>(access.instr.immediate);
     const bool is_window = at - space.shared_window() < memory::window_bytes ||
                            at - space.local_window() < memory::window_bytes;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/program.hpp"
@@ -67,15 +68,29 @@ bool has_path(const ptx::control_flow& flow, std::uint32_t next, std::uint32_t t
 
 void barrier_checker::begin(const block_state& block) {
   last_block_ = nullptr;
-  blocks_[&block].assign(block.warps.size(), {});
+  std::vector<marks>& all = blocks_[&block];
+  all.resize(block.warps.size());
+  for (marks& each : all) {
+    each.begin(0);
+  }
 }
 
-barrier_checker::marks& barrier_checker::marks_of(const warp& w) {
+barrier_checker::marks& barrier_checker::common_marks_of(const warp& w) {
   if (w.block != last_block_) {
     last_block_ = w.block;
     last_marks_ = &blocks_.at(w.block);
   }
   return (*last_marks_)[w.index];
+}
+
+barrier_checker::marks& barrier_checker::marks_of(const warp& w) {
+  marks& of = common_marks_of(w);
+  if (std::exchange(of.is_common, false)) {
+    for (auto* each : {&of.store, &of.newest, &of.members}) set(*each, all_lanes, 0);
+    for (auto* each : {&of.barrier, &of.last}) set(*each, all_lanes, of.place);
+    for (auto* each : {&of.store, &of.newest}) set(*each, of.stored, of.storing);
+  }
+  return of;
 }
 
 bool barrier_checker::is_recorded(const race_site& site) {
@@ -86,18 +101,28 @@ bool barrier_checker::is_recorded(const race_site& site) {
 // Records stores: a thread that stores behind a barrier did not return early.
 void barrier_checker::record(const warp_access& access) {
   if (access.view.current->depth != 0) return;
-  marks& of = marks_of(access.view);
   const std::uint32_t place = place_of(access.view, access.instr);
+  marks& common = common_marks_of(access.view);
+  if (common.is_common && !(common.stored & ~access.lanes)) {
+    common.stored = access.lanes;
+    common.storing = place;
+    return;
+  }
+  marks& of = marks_of(access.view);
   set(of.store, access.lanes, place);
   set(of.newest, access.lanes, place);
 }
 
 void barrier_checker::arrive(const warp& w, const instruction& instr, lane_mask lanes,
                              std::uint32_t count, const barrier_state& before) {
-  marks& of = marks_of(w);
   const std::uint32_t place = place_of(w, instr);
-  for (auto* each : {&of.store, &of.newest, &of.members}) set(*each, lanes, 0);
-  for (auto* each : {&of.barrier, &of.last}) set(*each, lanes, place);
+  if (lanes == all_lanes) {
+    common_marks_of(w).begin(place);
+  } else {
+    marks& of = marks_of(w);
+    for (auto* each : {&of.store, &of.newest, &of.members}) set(*each, lanes, 0);
+    for (auto* each : {&of.barrier, &of.last}) set(*each, lanes, place);
+  }
   const auto report = [&](std::string detail, std::string hint) {
     report::fault f = describe_fault(w, instr, std::countr_zero(lanes));
     f.detail = std::move(detail);
@@ -151,8 +176,11 @@ void barrier_checker::add_skip(const warp& w, const instruction& instr, int lane
   add_finding({&instr, f.detail}, std::move(f));
 }
 
+bool barrier_checker::may_skip(const block_state& block) const {
+  return block.live_threads != launch_.request.block.count();
+}
+
 void barrier_checker::open(const block_state& block, const instruction& instr) {
-  if (block.live_threads == launch_.request.block.count()) return;
   const function_code& function = launch_.code.functions.front();
   const instruction* const first = function.code.data();
   if (&instr < first || &instr >= first + function.code.size()) return;

@@ -35,6 +35,8 @@ class barrier_checker {
   // Call when lanes arrive at a barrier. `before` is its state without them.
   void arrive(const warp& w, const instruction& instr, lane_mask lanes, std::uint32_t count,
               const barrier_state& before);
+  // Returns whether a thread of the block has exited. Another barrier needs no call of `open`.
+  bool may_skip(const block_state& block) const;
   // Call when a barrier of the whole block opens, for a thread that waits at an instruction.
   void open(const block_state& block, const instruction& instr);
   // Call when lanes execute an instruction with member masks.
@@ -51,6 +53,17 @@ class barrier_checker {
     using places = std::array<std::uint32_t, warp_size>;
     places barrier{}, store{};           // the last barrier, and the last store behind it
     places last{}, newest{}, members{};  // the same for barriers and masks; the mask
+    // All lanes arrived together at `place`, or have not begun if that is 0. Since then some have
+    // stored at one other place. The arrays are older then.
+    bool is_common = true;
+    std::uint32_t place = 0, storing = 0;
+    lane_mask stored = 0;
+
+    void begin(std::uint32_t at) {
+      is_common = true;
+      place = at;
+      stored = 0;
+    }
   };
   using finding_key = std::pair<const instruction*, std::string>;
 
@@ -60,6 +73,7 @@ class barrier_checker {
                 const char* detail, const char* hint);
   void add_finding(const finding_key& key, report::fault finding);
   marks& marks_of(const warp& w);
+  marks& common_marks_of(const warp& w);
 
   const launch_state& launch_;
   std::unordered_map<const block_state*, std::vector<marks>> blocks_;

@@ -35,6 +35,7 @@ copy_checker::copy_checker(const launch_state& launch) : launch_{launch} {
 }
 
 void copy_checker::begin(const block_state& block) {
+  if (!is_tracked_) return;
   block_copies& copies = blocks_[&block];
   copies.targets.clear();
   copies.sources.clear();
@@ -77,6 +78,7 @@ void copy_checker::start(block_copies& copies, warp& w, const instruction& instr
 
 void copy_checker::add_source(const warp& w, const instruction& instr, int lane,
                               const std::byte* from, std::uint32_t bytes) {
+  if (!is_tracked_) return;
   block_copies& copies = blocks_.at(w.block);
   const bool is_bulk = instr.run != &run_copy;
   const std::uint32_t thread = thread_of(w, lane), group = copies.groups[is_bulk][thread];

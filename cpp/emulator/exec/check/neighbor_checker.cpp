@@ -141,7 +141,7 @@ void neighbor_checker::check_frame(const warp_access& access) {
   if (w.function->allocates_stack) return;
   const std::uint64_t window = launch_.space.local_window();
   each_lane(access.lanes, [&](int lane) {
-    const std::uint64_t at = read_register(access.view, access.instr.operand[4], lane, 8) +
+    const std::uint64_t at = read_address(access.view, access.instr.operand[4], lane, false) +
                              static_cast<std::uint64_t>(access.instr.immediate) - window;
     const bool is_behind = at < w.local_stride && at + access.bytes > w.stack_top;
     if (!is_behind) return;

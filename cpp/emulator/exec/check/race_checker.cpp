@@ -293,7 +293,7 @@ void race_checker::locate(lane_mask lanes) {
   now_.is_located = true;
   each_lane(lanes, [&](std::uint32_t lane) {
     std::uint64_t at =
-        read_register(w, now_.instr->operand[4], static_cast<int>(lane), shape.is_narrow ? 4 : 8) +
+        read_address(w, now_.instr->operand[4], static_cast<int>(lane), shape.is_narrow) +
         displacement;
     if (shape.is_narrow) at = static_cast<std::uint32_t>(at);
     const std::uint64_t offset = at - cached.first;

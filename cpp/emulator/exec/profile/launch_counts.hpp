@@ -58,10 +58,11 @@ class launch_counts {
 class segment_counter {
  public:
   segment_counter(launch_counts* counts, const function_code& function)
-      : counts_{counts},
-        code_{function.code.data()},
-        executions_{counts ? counts->executions_of(function) : nullptr},
-        sites_{counts ? counts->sites_of(function) : nullptr} {}
+      : counts_{counts}, code_{function.code.data()} {
+    if (!counts || !counts->has_instructions()) return;
+    executions_ = counts->executions_of(function);
+    sites_ = counts->sites_of(function);
+  }
 
   void on_segment(const instruction* first, const instruction* end, std::uint64_t lanes) {
     if (!executions_) return;
@@ -95,8 +96,8 @@ class segment_counter {
  private:
   launch_counts* counts_;
   const instruction* code_;
-  execution_counts* executions_;
-  const std::uint32_t* sites_;
+  execution_counts* executions_ = nullptr;
+  const std::uint32_t* sites_ = nullptr;
 };
 
 // Counts nothing, in runs of launches that no profile follows.

@@ -44,7 +44,10 @@ void open_if_complete(block_state& block, std::uint32_t id) {
   barrier = {};
   block.used_barriers &= ~(1u << id);
   if (block.launch->races) block.launch->races->open(block, id);
-  const bool is_plain = !opened.is_reduction && !block.launch->barriers;
+  // A thread that exited may have skipped the barrier.
+  barrier_checker* const checker = opened.expected ? nullptr : block.launch->barriers;
+  const bool is_judged = checker && checker->may_skip(block);
+  const bool is_plain = !opened.is_reduction && !is_judged;
   for (warp_state& w : block.warps) {
     if (is_plain && w.splits.size() == 1) [[likely]] {
       warp_split& f = w.splits[0];
@@ -59,9 +62,7 @@ void open_if_complete(block_state& block, std::uint32_t id) {
         ++i;
         continue;
       }
-      if (block.launch->barriers && !opened.expected) {
-        block.launch->barriers->open(block, next_instruction(f));
-      }
+      if (is_judged) checker->open(block, next_instruction(f));
       if (opened.is_reduction) deliver_reduction(w, f, opened);
       ++f.next;
       i += !make_ready(w, i);

@@ -90,8 +90,7 @@ access_shape shape_of(const instruction& instr) {
 std::optional<shared_word> word_of(warp& w, const instruction& instr, const access_shape& shape,
                                    int lane, std::uint32_t n) {
   std::uint64_t displacement = static_cast<std::uint64_t>(instr.immediate) + n * shape.bytes;
-  std::uint64_t at =
-      read_register(w, instr.operand[4], lane, shape.is_narrow ? 4 : 8) + displacement;
+  std::uint64_t at = read_address(w, instr.operand[4], lane, shape.is_narrow) + displacement;
   if (shape.is_narrow) at = static_cast<std::uint32_t>(at);
   const launch_state& launch = *w.block->launch;
   const memory::address_space& space = launch.space;

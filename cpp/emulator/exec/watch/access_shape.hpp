@@ -56,6 +56,10 @@ inline std::uint32_t elements_of(const instruction& instr, const access_shape& s
 }
 
 std::uint64_t read_word(std::uint64_t cell, std::uint32_t bytes) noexcept;
+// Returns the address in a register of 4 bytes, if that is narrow, or of 8.
+inline std::uint64_t read_address(warp& w, operand_slot slot, int lane, bool is_narrow) noexcept {
+  return is_narrow ? w.at<std::uint32_t>(slot)[lane] : w.at<std::uint64_t>(slot)[lane];
+}
 // Reads one lane of a register or constant.
 std::uint64_t read_register(warp& w, operand_slot slot, int lane, std::uint32_t bytes) noexcept;
 void write_register(warp& w, operand_slot slot, int lane, std::uint32_t bytes,

@@ -102,7 +102,7 @@ std::byte* init_checker::state_of(const warp& w, const init_site& site, std::uin
 
 std::uint64_t init_checker::address_of(warp& w, const init_site& site, int lane) const {
   const instruction& instr = *site.at;
-  std::uint64_t at = read_register(w, instr.operand[4], lane, site.is_narrow ? 4 : 8) +
+  std::uint64_t at = read_address(w, instr.operand[4], lane, site.is_narrow) +
                      static_cast<std::uint64_t>(instr.immediate);
   if (site.is_narrow) at = static_cast<std::uint32_t>(at);
   const bool is_relative =
