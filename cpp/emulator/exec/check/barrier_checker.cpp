@@ -34,10 +34,13 @@ void set(std::array<std::uint32_t, warp_size>& values, lane_mask lanes, std::uin
   each_lane(lanes, [&](int l) { values[static_cast<std::size_t>(l)] = value; });
 }
 
-// Returns the place of an instruction of the kernel's function: its index plus 1.
-std::uint32_t place_of(const warp& w, const instruction& instr) {
-  if (w.current->depth != 0) return elsewhere;
-  return static_cast<std::uint32_t>(&instr - w.function->code.data()) + 1;
+// Returns the place of an instruction in the kernel's function: its index plus 1. For an
+// instruction of a called function it is the place of the call.
+std::uint32_t place_of(const frame& of, const instruction& instr) {
+  if (of.depth == 0) return static_cast<std::uint32_t>(&instr - of.function->code.data()) + 1;
+  const frame* called = &of;
+  while (called->depth > 1) called = called->parent;
+  return called->return_index;
 }
 
 // Returns whether a path from `next`, without `avoided`, executes `to`, or ends the thread if that
@@ -66,7 +69,18 @@ bool has_path(const ptx::control_flow& flow, std::uint32_t next, std::uint32_t t
 
 }  // namespace
 
+barrier_checker::barrier_checker(const launch_state& launch) : launch_{launch} {
+  const auto is_of_clusters = [](const instruction& instr) {
+    return instr.kind == flow::barrier &&
+           static_cast<barrier_operation>(instr.immediate) >= barrier_operation::cluster_arrive;
+  };
+  for (const function_code& function : launch.code.functions) {
+    has_cluster_barriers_ |= std::ranges::any_of(function.code, is_of_clusters);
+  }
+}
+
 void barrier_checker::begin(const block_state& block) {
+  if (has_cluster_barriers_) clusters_[block.cluster] = {};
   last_block_ = nullptr;
   std::vector<marks>& all = blocks_[&block];
   all.resize(block.warps.size());
@@ -101,7 +115,7 @@ bool barrier_checker::is_recorded(const race_site& site) {
 // Records stores: a thread that stores behind a barrier did not return early.
 void barrier_checker::record(const warp_access& access) {
   if (access.view.current->depth != 0) return;
-  const std::uint32_t place = place_of(access.view, access.instr);
+  const std::uint32_t place = place_of(*access.view.current, access.instr);
   marks& common = common_marks_of(access.view);
   if (common.is_common && !(common.stored & ~access.lanes)) {
     common.stored = access.lanes;
@@ -115,7 +129,7 @@ void barrier_checker::record(const warp_access& access) {
 
 void barrier_checker::arrive(const warp& w, const instruction& instr, lane_mask lanes,
                              std::uint32_t count, const barrier_state& before) {
-  const std::uint32_t place = place_of(w, instr);
+  const std::uint32_t place = place_of(*w.current, instr);
   if (lanes == all_lanes) {
     common_marks_of(w).begin(place);
   } else {
@@ -180,11 +194,11 @@ bool barrier_checker::may_skip(const block_state& block) const {
   return block.live_threads != launch_.request.block.count();
 }
 
-void barrier_checker::open(const block_state& block, const instruction& instr) {
+void barrier_checker::open(const block_state& block, const warp_split& waiting) {
+  const frame& at = *waiting.top_frame;
   const function_code& function = launch_.code.functions.front();
-  const instruction* const first = function.code.data();
-  if (&instr < first || &instr >= first + function.code.size()) return;
-  const auto place = static_cast<std::uint32_t>(&instr - first) + 1;
+  const std::uint32_t place = place_of(at, at.function->code[waiting.next]);
+  const instruction& instr = function.code[place - 1];
   for (const warp_state& w : block.warps) {
     const marks& of = marks_of(w.view);
     std::uint32_t from = elsewhere, store = 0;
@@ -204,11 +218,40 @@ void barrier_checker::open(const block_state& block, const instruction& instr) {
   }
 }
 
+void barrier_checker::arrive_at_cluster(const warp& w, const instruction& instr, lane_mask lanes) {
+  arrive(w, instr, lanes, 0, {});
+  clusters_[w.block->cluster].place = place_of(*w.current, instr);
+}
+
+void barrier_checker::leave(const warp& w, lane_mask lanes) {
+  if (!has_cluster_barriers_) return;
+  const marks& of = marks_of(w);
+  std::vector<departure>& all = clusters_[w.block->cluster].departures;
+  each_lane(lanes, [&](int l) {
+    const std::uint32_t barrier = of.barrier[static_cast<std::size_t>(l)],
+                        store = of.store[static_cast<std::size_t>(l)];
+    const bool is_known = !all.empty() && all.back().view.index == w.index &&
+                          all.back().barrier == barrier && all.back().store == store;
+    if (store && !is_known) all.push_back({w, l, barrier, store});
+  });
+}
+
+void barrier_checker::open(const cluster_state& cluster) {
+  const auto& [place, departures] = clusters_[&cluster];
+  const function_code& function = launch_.code.functions.front();
+  for (const departure& each : departures) {
+    if (!is_skipped(function, each.barrier, place, each.store)) continue;
+    add_skip(each.view, function.code[place - 1], each.lane, each.store,
+             "threads skip the barrier of their cluster, at which others wait",
+             "the barrier of a cluster must be reached by all threads of the cluster, or by none");
+  }
+}
+
 void barrier_checker::pass(const warp& w, const instruction& instr, lane_mask lanes,
                            lane_mask members) {
   marks& of = marks_of(w);
-  const std::uint32_t place = place_of(w, instr);
-  if (place != elsewhere) {
+  const std::uint32_t place = place_of(*w.current, instr);
+  if (w.current->depth == 0) {
     each_lane(members & w.existing & ~w.live, [&](int l) {
       const auto lane = static_cast<std::size_t>(l);
       const bool has_other_mask = of.members[lane] && !(of.members[lane] & lanes);

@@ -20,11 +20,13 @@ namespace halfwarp::emulator::exec {
 struct launch_state;
 struct block_state;
 struct barrier_state;
+struct cluster_state;
+struct warp_split;
 
 // Used by one host thread.
 class barrier_checker {
  public:
-  explicit barrier_checker(const launch_state& launch) : launch_{launch} {}
+  explicit barrier_checker(const launch_state& launch);
   barrier_checker(const barrier_checker&) = delete;  // the launch owns one
 
   // Returns whether the accesses of an instruction need `record`.
@@ -37,8 +39,12 @@ class barrier_checker {
               const barrier_state& before);
   // Returns whether a thread of the block has exited. Another barrier needs no call of `open`.
   bool may_skip(const block_state& block) const;
-  // Call when a barrier of the whole block opens, for a thread that waits at an instruction.
-  void open(const block_state& block, const instruction& instr);
+  // Call when a barrier of the whole block opens, for threads that wait there.
+  void open(const block_state& block, const warp_split& waiting);
+  // The same for the barrier of a cluster. `leave` needs lanes that exit and have not arrived.
+  void arrive_at_cluster(const warp& w, const instruction& instr, lane_mask lanes);
+  void leave(const warp& w, lane_mask lanes);
+  void open(const cluster_state& cluster);
   // Call when lanes execute an instruction with member masks.
   void meet(const warp& w, const instruction& instr, lane_mask lanes, const lane_mask* members);
 
@@ -65,6 +71,16 @@ class barrier_checker {
       stored = 0;
     }
   };
+  // Threads of a warp that exited behind the same barrier and the same store.
+  struct departure {
+    warp view;
+    int lane = 0;
+    std::uint32_t barrier = 0, store = 0;
+  };
+  struct cluster_marks {
+    std::uint32_t place = 0;  // of the newest arrival
+    std::vector<departure> departures;
+  };
   using finding_key = std::pair<const instruction*, std::string>;
 
   bool is_skipped(const function_code& function, std::uint32_t from, std::uint32_t place,
@@ -80,6 +96,8 @@ class barrier_checker {
   const block_state* last_block_ = nullptr;
   std::vector<marks>* last_marks_ = nullptr;  // of this block
   ptx::control_flow flow_;  // of the kernel's function, found when a thread may have skipped
+  bool has_cluster_barriers_ = false;
+  std::unordered_map<const cluster_state*, cluster_marks> clusters_;
   std::map<finding_key, report::fault> findings_;
 };
 

@@ -62,7 +62,7 @@ void open_if_complete(block_state& block, std::uint32_t id) {
         ++i;
         continue;
       }
-      if (is_judged) checker->open(block, next_instruction(f));
+      if (is_judged) checker->open(block, f);
       if (opened.is_reduction) deliver_reduction(w, f, opened);
       ++f.next;
       i += !make_ready(w, i);

@@ -3,8 +3,10 @@
 #include "emulator/exec/schedule/cluster.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/barrier_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/warp/interpret.hpp"
@@ -33,9 +35,14 @@ void release_waiting(warp_state& w) {
   }
 }
 
+const launch_state& launch_of(const cluster_state& cluster) {
+  return *(*std::ranges::find_if(cluster.blocks, std::identity{}))->launch;
+}
+
 void open_if_complete(cluster_state& cluster) {
   if (cluster.arrived == 0 || cluster.arrived < live_threads(cluster)) return;
   cluster.arrived = 0;
+  if (auto* barriers = launch_of(cluster).barriers) barriers->open(cluster);
   for (block_state* block : cluster.blocks) {
     if (!block) continue;
     for (warp_state& w : block->warps) {
@@ -122,6 +129,9 @@ void arrive_at_cluster(warp_state& w, std::size_t index, const instruction& inst
   }
   cluster_state& cluster = *w.view.block->cluster;
   if (auto* races = w.view.block->launch->races) races->arrive_at_cluster(w.view, instr, f.lanes);
+  if (auto* barriers = w.view.block->launch->barriers) {
+    barriers->arrive_at_cluster(w.view, instr, f.lanes);
+  }
   w.cluster_arrived |= f.lanes;
   cluster.arrived += lanes_in(f.lanes);
   ++f.next;
@@ -131,6 +141,9 @@ void arrive_at_cluster(warp_state& w, std::size_t index, const instruction& inst
 
 void leave_cluster(warp_state& w, lane_mask lanes) {
   cluster_state& cluster = *w.view.block->cluster;
+  if (auto* barriers = w.view.block->launch->barriers) {
+    barriers->leave(w.view, lanes & ~w.cluster_arrived);
+  }
   cluster.arrived -= lanes_in(lanes & w.cluster_arrived);
   w.cluster_arrived &= ~lanes;
   w.cluster_passed &= ~lanes;

@@ -70,6 +70,20 @@ CASES = {
         'asm volatile("bar.sync %0, 64;" :: "r"(@ + out[1])); out[threadIdx.x] = 1;',
         "16", "15", 1, 64,
     ),
+    "barrier_in_a_called_function": Case(
+        "auto meet = []() __attribute__((noinline)) { __syncthreads(); }; if (@) meet(); "
+        "out[threadIdx.x] = 1;",
+        "threadIdx.x < 32",
+        "out[0] == 0",
+        1, 64,
+    ),
+    "cluster_barrier_of_one_block": Case(
+        'if (@) asm volatile("barrier.cluster.arrive;\\nbarrier.cluster.wait;" ::: "memory"); '
+        "out[blockIdx.x * 64 + threadIdx.x] = 1;",
+        "blockIdx.x == 0",
+        "blockIdx.x < 2",
+        2, 64, {"cluster": 2},
+    ),
     "phase_never_completes": Case(
         "__shared__ long long b; unsigned a = (unsigned)__cvta_generic_to_shared(&b); "
         "if (threadIdx.x == 0) "
@@ -123,6 +137,20 @@ CORRECT = {
     ),
     "active_mask": Case(
         "if (threadIdx.x < 7) out[threadIdx.x] = __popc(__activemask());", "", "", 1, 32
+    ),
+    "store_of_a_lane_that_returns": Case(
+        "if (threadIdx.x >= 24) { out[threadIdx.x] = 0; return; } "
+        "out[threadIdx.x] = __shfl_xor_sync(~0u, (int)threadIdx.x, 1);",
+        "",
+        "",
+        1, 32,
+    ),
+    "block_of_a_cluster_that_returns": Case(
+        'if (blockIdx.x) { out[64] = 1; return; } asm volatile("barrier.cluster.arrive;\\n'
+        'barrier.cluster.wait;" ::: "memory"); out[threadIdx.x] = 1;',
+        "",
+        "",
+        2, 64, {"cluster": 2},
     ),
     "mask_of_exited_lanes": Case(
         "if (threadIdx.x > 20) return; out[threadIdx.x] = __shfl_sync(~0u, threadIdx.x, 0);",
