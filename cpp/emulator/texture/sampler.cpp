@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "emulator/texture/axis.hpp"
 #include "emulator/texture/cube.hpp"
 
 namespace halfwarp::emulator::texture {
@@ -13,96 +14,12 @@ namespace {
 
 using color = std::array<float, 4>;
 
-// Filter weights are fixed-point numbers with 8 fractional bits; `whole` is 1.0.
-constexpr std::int64_t whole = 256;
-// Coordinates are clamped to this magnitude, which is outside of every image.
-constexpr double far_away = 1073741824.0;
-// The precision of a normalized coordinate on a device: values just below 0.2 stay below it.
-constexpr double coordinate_steps = 8388608.0;
-// Coordinates from here on are even integers.
-constexpr float even = 16777216.0f;
-constexpr std::int64_t outside = -1;
 // The maximum of an anisotropic filter; larger requests are clamped.
 constexpr unsigned max_anisotropy = 16;
-
-// Rounds down a number of less than 63 bits. std::floor is a call unless the target has an
-// instruction for it, and a branch on the fraction would be mispredicted.
-[[gnu::always_inline]] inline std::int64_t floor_of(double value) noexcept {
-  const auto truncated = static_cast<std::int64_t>(value);
-  return truncated - (static_cast<double>(truncated) > value);
-}
-
-double bounded(double value) noexcept {
-  return std::isnan(value) ? 0.0 : std::clamp(value, -far_away, far_away);
-}
-
-std::int64_t fixed_point(double value) noexcept { return floor_of(value * whole + 0.5); }
-
-// Multiplies two weights and rounds the product to a weight.
-constexpr std::int64_t share_of(std::int64_t weight, std::int64_t part) noexcept {
-  return (weight * part + whole / 2) / whole;
-}
-
-// Reduces a normalized coordinate to the first period of a periodic address mode.
-double normalized(float coordinate, CUaddress_mode mode) noexcept {
-  if (std::isnan(coordinate)) return 0;
-  const bool is_periodic = mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
-  const bool is_even = std::fabs(coordinate) >= even;
-  if (is_even) return is_periodic ? 0.0 : static_cast<double>(coordinate);
-  const double steps =
-      static_cast<double>(floor_of(static_cast<double>(coordinate) * coordinate_steps));
-  const double at = steps / coordinate_steps;
-  if (!is_periodic) return at;
-  if (mode == CU_TR_ADDRESS_MODE_WRAP) return at - static_cast<double>(floor_of(at));
-  const double place = at - static_cast<double>(2 * floor_of(at / 2));
-  return place < 1 ? place : 2 - place;
-}
-
-// Returns the element for an index, or `outside`.
-std::int64_t addressed(std::int64_t index, std::int64_t count, CUaddress_mode mode) noexcept {
-  if (index >= 0 && index < count) return index;
-  switch (mode) {
-    case CU_TR_ADDRESS_MODE_WRAP:
-      return (index % count + count) % count;
-    case CU_TR_ADDRESS_MODE_MIRROR: {
-      const auto place = (index % (2 * count) + 2 * count) % (2 * count);
-      return place < count ? place : 2 * count - 1 - place;
-    }
-    case CU_TR_ADDRESS_MODE_BORDER:
-      return index < 0 || index >= count ? outside : index;
-    default:
-      return std::clamp<std::int64_t>(index, 0, count - 1);
-  }
-}
-
-// Two adjacent elements along one axis, and the weight of the second.
-struct taps {
-  std::int64_t first = 0, second = 0;
-  std::int64_t weight = 0;  // in units of 1/256
-};
 
 struct reader {
   const binding& source;
   const std::byte* bytes;
-
-  // Wrap and mirror need normalized coordinates; otherwise a device clamps.
-  CUaddress_mode mode(int axis) const noexcept {
-    const auto requested = source.descriptor.addressMode[axis];
-    const bool is_periodic =
-        requested == CU_TR_ADDRESS_MODE_WRAP || requested == CU_TR_ADDRESS_MODE_MIRROR;
-    return is_periodic && !source.is_normalized() ? CU_TR_ADDRESS_MODE_CLAMP : requested;
-  }
-
-  taps taps_of(double at, std::int64_t count, CUaddress_mode axis_mode,
-               bool is_linear) const noexcept {
-    if (!is_linear) {
-      return {addressed(floor_of(at), count, axis_mode), outside, 0};
-    }
-    const std::int64_t fixed = fixed_point(at - 0.5);
-    const std::int64_t index = fixed >> 8;
-    return {addressed(index, count, axis_mode), addressed(index + 1, count, axis_mode),
-            fixed & (whole - 1)};
-  }
 
   const std::byte* element(const image_level& level, std::int64_t x, std::int64_t y,
                            std::int64_t z) const noexcept {
@@ -167,12 +84,9 @@ void add(color& to, const color& value, float weight) noexcept {
   for (unsigned i = 0; i < 4; ++i) to[i] += weight * value[i];
 }
 
-// Returns a coordinate in elements of an axis with `extent` elements.
-double place_on_axis(const binding& source, const fetch_point& point, std::size_t axis,
-                     std::uint32_t extent) noexcept {
-  if (point.is_index) return bounded(point.index[axis]);
-  if (!source.is_normalized()) return bounded(static_cast<double>(point.at[axis]));
-  return bounded(normalized(point.at[axis], source.descriptor.addressMode[axis]) * extent);
+// Returns a coordinate in elements of an axis.
+double place_on_axis(const axis& along, const fetch_point& point, std::size_t number) noexcept {
+  return point.is_index ? bounded(point.index[number]) : along.place(point.at[number]);
 }
 
 std::int64_t layer_of(const binding& source, const fetch_point& point) noexcept {
@@ -204,7 +118,7 @@ placed_point place(const binding& source, const fetch_point& point,
   result.axes = coordinates(point.shape);
   result.slice = layer;
   for (int i = 0; i < result.axes; ++i) {
-    result.at[i] = place_on_axis(source, point, static_cast<std::size_t>(i), extents[i]);
+    result.at[i] = place_on_axis({source, i, extents[i]}, point, static_cast<std::size_t>(i));
   }
   return result;
 }
@@ -217,13 +131,15 @@ struct axis_taps {
 axis_taps find_taps(const reader& r, const placed_point& at, const image_level& level,
                     bool is_linear) noexcept {
   const std::array extents{level.width, level.height, level.depth};
+  const auto taps_of = [&](const axis& along, double place) {
+    return is_linear ? along.taps_at(place) : taps{along.element_at(place), outside, 0};
+  };
   axis_taps result;
   for (int i = 0; i < at.axes; ++i) {
-    const auto axis_mode = at.is_cube ? CU_TR_ADDRESS_MODE_CLAMP : r.mode(i);
-    result.of[i] = r.taps_of(at.at[i], extents[i], axis_mode, is_linear);
+    result.of[i] = taps_of(at.is_cube ? axis{extents[i]} : axis{r.source, i, extents[i]}, at.at[i]);
   }
   result.slice = at.slice;
-  if (at.axes == 1) result.of[1] = r.taps_of(0, 1, r.mode(1), is_linear);
+  if (at.axes == 1) result.of[1] = taps_of({r.source, 1, 1}, 0);
   if (at.axes < 3) result.of[2] = {at.slice, outside, 0};
   return result;
 }
@@ -291,8 +207,8 @@ texel fetch_element(const reader& r, const fetch_point& point, const image_level
   std::array<std::int64_t, 3> at{0, 0, layer_of(r.source, point)};
   const auto axes = static_cast<std::size_t>(coordinates(point.shape));
   for (std::size_t i = 0; i < axes; ++i) {
-    const double place = place_on_axis(r.source, point, i, extents[i]);
-    at[i] = addressed(floor_of(place), extents[i], r.mode(static_cast<int>(i)));
+    const axis along{r.source, static_cast<int>(i), extents[i]};
+    at[i] = along.element_at(place_on_axis(along, point, i));
   }
   return r.load(level, at[0], at[1], at[2]);
 }

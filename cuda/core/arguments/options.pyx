@@ -108,7 +108,9 @@ cdef bint add_plain_options(list arguments, dict fields, dict rows) except -1:
                 continue
             position = (<tuple>row)[0]
             form = (<tuple>row)[1]
-            if position < last_position or type(form) is not str or not is_plain_option(<object>value):
+            if position < last_position or type(form) is not str:
+                return False
+            if not is_plain_option(<object>value):
                 return False
             last_position = position
             add_option(arguments, form, (<tuple>row)[2], <object>value)

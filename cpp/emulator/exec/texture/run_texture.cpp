@@ -4,6 +4,7 @@
 
 #include "emulator/exec/schedule/state.hpp"
 #include "emulator/exec/texture/texture_access.hpp"
+#include "emulator/texture/plane.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -38,10 +39,9 @@ texture::fetch_point point_of(warp& w, const texture_site& site, int lane) {
 
 // All lanes read before any lane writes, because result registers may contain coordinates.
 template <class Read>
-void read_all(warp& w, const instruction& instr, Read&& read) {
+void read_all(warp& w, const instruction& instr, bound_image& image, Read&& read) {
   const texture_site& site = site_of(w, instr);
   std::array<texture::texel, warp_size> result;
-  bound_image image{w, instr, false, report::access_kind::load};
   for_each_lane(w, [&](int l) {
     const auto& from = image.of(l, w.at<std::uint64_t>(site.handle)[l]);
     result[l] = read(from, image.bytes(), point_of(w, site, l));
@@ -50,6 +50,30 @@ void read_all(warp& w, const instruction& instr, Read&& read) {
     auto* const to = w.at<std::uint32_t>(site.value[i]);
     for_each_lane(w, [&](int l) { to[l] = result[l][i]; });
   }
+}
+
+// Fetches together if all lanes read one plain plane by its coordinates alone; else returns false.
+bool read_plane(warp& w, const instruction& instr, bound_image& image) {
+  const texture_site& site = site_of(w, instr);
+  if (site.shape != texture::geometry::plane || site.is_index || site.has_layer || site.has_level ||
+      site.has_gradient) {
+    return false;
+  }
+  const auto* handles = w.at<std::uint64_t>(site.handle);
+  const int first = std::countr_zero(w.active);
+  bool is_one_handle = true;
+  for_each_lane(w, [&](int l) { is_one_handle &= handles[l] == handles[first]; });
+  if (!is_one_handle) return false;
+  const auto& from = image.of(first, handles[first]);
+  if (!texture::is_plain(from)) return false;
+  std::array<std::uint32_t, warp_size> result;
+  texture::fetch_plane(from, image.bytes(), w.active, w.at<float>(site.at[0]),
+                       w.at<float>(site.at[1]), result.data());
+  for (unsigned i = 0; i < site.values; ++i) {
+    auto* const to = w.at<std::uint32_t>(site.value[i]);
+    for_each_lane(w, [&](int l) { to[l] = i == 0 ? result[l] : 0; });
+  }
+  return true;
 }
 
 // The PTX constants for the channel orders R, RG and RGBA.
@@ -83,11 +107,15 @@ std::uint32_t query_result(texture_query query, const texture::binding& of, std:
 
 }  // namespace
 
-void run_texture_fetch(warp& w, const instruction& instr) { read_all(w, instr, texture::fetch); }
+void run_texture_fetch(warp& w, const instruction& instr) {
+  bound_image image{w, instr, false, report::access_kind::load};
+  if (!read_plane(w, instr, image)) read_all(w, instr, image, texture::fetch);
+}
 
 void run_texture_gather(warp& w, const instruction& instr) {
   const unsigned component = site_of(w, instr).component;
-  read_all(w, instr, [=](const auto& from, const std::byte* bytes, const auto& point) {
+  bound_image image{w, instr, false, report::access_kind::load};
+  read_all(w, instr, image, [=](const auto& from, const std::byte* bytes, const auto& point) {
     return texture::gather(from, bytes, point, component);
   });
 }
