@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One axis of an image: coordinates become elements and weights.
+// An axis of an image turns coordinates into elements and weights.
 #pragma once
 
 #include <algorithm>

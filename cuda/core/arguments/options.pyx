@@ -103,6 +103,9 @@ cdef bint add_plain_options(list arguments, dict fields, dict rows) except -1:
         while PyDict_Next(fields, &at, &field, &value):
             if value is <PyObject *>None:
                 continue
+            if type(<object>field) is not str or not is_plain_option(<object>value):
+                return False
+            option = <object>value  # a reference, since a finalizer may change the fields
             row = PyDict_GetItemWithError(rows, <object>field)
             if row is NULL:
                 continue
@@ -110,10 +113,8 @@ cdef bint add_plain_options(list arguments, dict fields, dict rows) except -1:
             form = (<tuple>row)[1]
             if position < last_position or type(form) is not str:
                 return False
-            if not is_plain_option(<object>value):
-                return False
             last_position = position
-            add_option(arguments, form, (<tuple>row)[2], <object>value)
+            add_option(arguments, form, (<tuple>row)[2], option)
     return True
 
 
@@ -132,8 +133,10 @@ cdef list rows_of_set_fields(dict fields, dict rows):
     cdef Py_ssize_t at = 0
     with cython.critical_section(fields):
         while PyDict_Next(fields, &at, &field, &value):
-            if value is not <PyObject *>None:
-                append_row(set_rows, rows, <object>field, <object>value)
+            if value is <PyObject *>None:
+                continue
+            name, option = <object>field, <object>value  # the comparison of names may run code
+            append_row(set_rows, rows, name, option)
     return set_rows
 
 

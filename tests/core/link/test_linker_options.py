@@ -159,3 +159,29 @@ def test_other_options_do_not_warn():
         warnings.simplefilter("error")
         of_driver(verbose=True)
         native(verbose=True)
+
+
+class _Rival:
+    """A key that removes all options when it is compared with `arch`."""
+
+    is_active = False
+
+    def __init__(self, fields):
+        self.fields = fields
+
+    def __hash__(self):
+        return hash("arch")
+
+    def __eq__(self, other):
+        if self.is_active:
+            self.fields.clear()
+        return False
+
+
+def test_a_key_that_removes_the_options():
+    options = LinkerOptions(arch="sm_90", max_register_count=int("4" * 3))
+    fields = vars(options)
+    rival = _Rival(fields)
+    fields[rival] = "text" * 100
+    rival.is_active = True
+    assert all(isinstance(each, bytes) for each in options.as_bytes())

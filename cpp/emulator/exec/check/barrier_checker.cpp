@@ -174,18 +174,24 @@ bool barrier_checker::is_skipped(const function_code& function, std::uint32_t fr
          (has_path(flow_, next, to, by) || !has_path(flow_, next, to, elsewhere));
 }
 
-void barrier_checker::add_skip(const warp& w, const instruction& instr, int lane,
-                               std::uint32_t store, const char* detail, const char* hint) {
+void barrier_checker::add_skip(const warp& w, const block_index& block, const instruction& instr,
+                               int lane, std::uint32_t store, const char* detail,
+                               const char* hint) {
   warp view = w;
   view.function = &launch_.code.functions.front();
   report::fault f = describe_fault(view, instr, lane);
+  f.block_index = block;
   f.detail = detail;
   f.hint = hint;
   if (store) {
     const report::fault later = describe_fault(view, view.function->code[store - 1], lane);
-    f.earlier = report::earlier_access{
-        report::access_kind::store, later.block_index, later.thread,     later.ptx_line,
-        later.source_file,          later.source_line, later.instruction};
+    f.earlier = report::earlier_access{report::access_kind::store,
+                                       block,
+                                       later.thread,
+                                       later.ptx_line,
+                                       later.source_file,
+                                       later.source_line,
+                                       later.instruction};
   }
   add_finding({&instr, f.detail}, std::move(f));
 }
@@ -210,7 +216,7 @@ void barrier_checker::open(const block_state& block, const warp_split& waiting) 
       store = of.store[lane];
       if (!is_known) is_skip = is_skipped(function, from, place, store);
       if (!is_skip) return;
-      add_skip(w.view, instr, l, store,
+      add_skip(w.view, block.index, instr, l, store,
                "threads skip a barrier at which other threads of their block wait",
                "__syncthreads() must be reached by all threads of the block, or by none: move it "
                "out of the branch or loop");
@@ -230,9 +236,10 @@ void barrier_checker::leave(const warp& w, lane_mask lanes) {
   each_lane(lanes, [&](int l) {
     const std::uint32_t barrier = of.barrier[static_cast<std::size_t>(l)],
                         store = of.store[static_cast<std::size_t>(l)];
-    const bool is_known = !all.empty() && all.back().view.index == w.index &&
-                          all.back().barrier == barrier && all.back().store == store;
-    if (store && !is_known) all.push_back({w, l, barrier, store});
+    const bool is_known = !all.empty() && all.back().block == w.block->index &&
+                          all.back().view.index == w.index && all.back().barrier == barrier &&
+                          all.back().store == store;
+    if (store && !is_known) all.push_back({w, w.block->index, l, barrier, store});
   });
 }
 
@@ -241,7 +248,7 @@ void barrier_checker::open(const cluster_state& cluster) {
   const function_code& function = launch_.code.functions.front();
   for (const departure& each : departures) {
     if (!is_skipped(function, each.barrier, place, each.store)) continue;
-    add_skip(each.view, function.code[place - 1], each.lane, each.store,
+    add_skip(each.view, each.block, function.code[place - 1], each.lane, each.store,
              "threads skip the barrier of their cluster, at which others wait",
              "the barrier of a cluster must be reached by all threads of the cluster, or by none");
   }
@@ -259,7 +266,7 @@ void barrier_checker::pass(const warp& w, const instruction& instr, lane_mask la
       const std::uint32_t last = of.last[lane], store = of.newest[lane];
       const bool is_same = last == place;
       if (!is_same && !is_skipped(*w.function, last, place, store)) return;
-      add_skip(w, instr, l, is_same ? 0 : store,
+      add_skip(w, w.block->index, instr, l, is_same ? 0 : store,
                "lanes that the mask names used another mask and exited", mask_hint);
     });
   }

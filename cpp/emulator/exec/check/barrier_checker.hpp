@@ -41,7 +41,7 @@ class barrier_checker {
   bool may_skip(const block_state& block) const;
   // Call when a barrier of the whole block opens, for threads that wait there.
   void open(const block_state& block, const warp_split& waiting);
-  // The same for the barrier of a cluster. `leave` needs lanes that exit and have not arrived.
+  // These judge the barrier of a cluster. `leave` needs lanes that exit and have not arrived.
   void arrive_at_cluster(const warp& w, const instruction& instr, lane_mask lanes);
   void leave(const warp& w, lane_mask lanes);
   void open(const cluster_state& cluster);
@@ -71,9 +71,12 @@ class barrier_checker {
       stored = 0;
     }
   };
-  // Threads of a warp that exited behind the same barrier and the same store.
+  using block_index = std::array<std::uint32_t, 3>;
+  // Threads of a warp that exited behind the same barrier and the same store. Another block may use
+  // the state of theirs when the barrier opens.
   struct departure {
     warp view;
+    block_index block{};
     int lane = 0;
     std::uint32_t barrier = 0, store = 0;
   };
@@ -85,8 +88,8 @@ class barrier_checker {
 
   bool is_skipped(const function_code& function, std::uint32_t from, std::uint32_t place,
                   std::uint32_t store);
-  void add_skip(const warp& w, const instruction& instr, int lane, std::uint32_t store,
-                const char* detail, const char* hint);
+  void add_skip(const warp& w, const block_index& block, const instruction& instr, int lane,
+                std::uint32_t store, const char* detail, const char* hint);
   void add_finding(const finding_key& key, report::fault finding);
   marks& marks_of(const warp& w);
   marks& common_marks_of(const warp& w);

@@ -171,6 +171,13 @@ ATTRIBUTES = [
      [POLICY_WINDOW, SYNC_POLICY, STREAM_PRIORITY, DOMAIN], [0, 2, 1000], INVALID_VALUE),
 ]  # fmt: skip
 ROWS = FLAGS + SIZES + STREAM_VALUES + KERNELS + ATTRIBUTES
+DESTROYERS = {
+    "cuStreamCreate": "cuStreamDestroy",
+    "cuEventCreate": "cuEventDestroy",
+    "cuMemAlloc": "cuMemFree",
+    "cuMemAllocManaged": "cuMemFree",
+    "cuMemAllocPitch": "cuMemFree",
+}
 CLUSTERED = b""".version 8.0
 .target sm_90
 .address_size 64
@@ -205,6 +212,10 @@ def objects(driver, stream):
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row[0]}-{i}" for i, row in enumerate(ROWS)])
 def test_values_beyond_the_limit_are_refused(driver, objects, row):
     name, arguments, accepted, refused, code = row
-    function = getattr(driver, name)
-    assert [function(*arguments(objects, value)) for value in accepted] == [0] * len(accepted)
+    function, destroy = getattr(driver, name), DESTROYERS.get(name)
+    for value in accepted:
+        values = arguments(objects, value)
+        assert function(*values) == 0, value
+        if destroy:
+            assert getattr(driver, destroy)(values[0][0]) == 0
     assert [function(*arguments(objects, value)) for value in refused] == [code] * len(refused)
