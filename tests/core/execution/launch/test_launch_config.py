@@ -375,3 +375,22 @@ def test_a_device_without_clusters_is_reported(run_python):
     )
     output = run_python(code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_CC="8.0")
     assert "not supported on devices with compute capability < 9.0; device 0 has 8.x" in output
+
+
+LATE_CHECK = """
+from cuda.core import CUDAError, Device, LaunchConfig, ObjectCode, launch
+early = LaunchConfig(grid=2, block=1, cluster=2)  # without a context there is no device to ask
+device = Device()
+device.set_current()
+text = b".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry nothing() { ret; }"
+kernel = ObjectCode.from_ptx(text).get_kernel("nothing")
+stream = device.create_stream()
+for _ in range(2):
+    try: launch(stream, early, kernel)
+    except CUDAError as error: print(error)
+"""
+
+
+def test_a_launch_checks_a_config_that_is_older_than_the_device(run_python):
+    output = run_python(LATE_CHECK, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_CC="8.0")
+    assert output.count("devices with compute capability < 9.0; device 0 has 8.x") == 2
