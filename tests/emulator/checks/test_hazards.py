@@ -85,6 +85,19 @@ def test_a_report_names_both_operations_and_the_wait(findings):
     assert "stream.wait(other.record())" in lines[-1]
 
 
+@pytest.mark.parametrize(
+    ("name", "verbs"),
+    [
+        ("allocated_on_other_stream", {"allocates", "writes"}),
+        ("freed_on_other_stream", {"frees", "writes"}),
+    ],
+)
+def test_a_report_names_what_each_operation_does(findings, name, verbs):
+    (report,) = findings[name]["mistake"]
+    pattern = r"(reads|writes|updates|allocates|frees)\b"
+    assert set(re.findall(pattern, report.splitlines()[0])) == verbs
+
+
 def test_only_the_last_write_of_bytes_is_named():
     findings = run_hazards("write_over_a_write", check="hazard", mode="eager")
     assert [len(each) for each in findings["write_over_a_write"].values()] == [1, 0]
