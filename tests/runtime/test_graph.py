@@ -80,12 +80,18 @@ def test_a_condition_selects_a_graph(graph, stream, memory):
     ok(runtime.cudaGraphExecDestroy(executable))
 
 
-def test_graph_memory_is_allocated_and_freed_in_the_graph(graph, stream, memory):
-    address = memory(16)
+def device_memory(size):
+    """Return the parameters of a node that allocates memory of device 0."""
     params = runtime.cudaMemAllocNodeParams()
     params.poolProps.allocType = runtime.cudaMemAllocationType.cudaMemAllocationTypePinned
     params.poolProps.location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
-    params.bytesize = 16
+    params.bytesize = size
+    return params
+
+
+def test_graph_memory_is_allocated_and_freed_in_the_graph(graph, stream, memory):
+    address = memory(16)
+    params = device_memory(16)
     allocation = ok(runtime.cudaGraphAddMemAllocNode(graph, [], 0, params))
     own = int(params.dptr)
     assert int(ok(runtime.cudaGraphMemAllocNodeGetParams(allocation)).dptr) == own
@@ -279,10 +285,7 @@ def test_parameters_of_any_node_type_are_returned(graph, memory, library):
 
 
 def test_the_address_of_a_free_node_is_returned(graph):
-    params = runtime.cudaMemAllocNodeParams()
-    params.poolProps.allocType = runtime.cudaMemAllocationType.cudaMemAllocationTypePinned
-    params.poolProps.location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
-    params.bytesize = 100
+    params = device_memory(100)
     allocated = ok(runtime.cudaGraphAddMemAllocNode(graph, [], 0, params))
     address = int(params.dptr)
     freed = ok(runtime.cudaGraphAddMemFreeNode(graph, [allocated], 1, address))
