@@ -76,18 +76,16 @@ bool write_slot(slot& known, PyObject* object, PyObject* attribute, PyObject* va
 }
 #endif
 
-// Calls the getter of a member of an immutable class without a lookup of its name.
-#ifdef Py_GIL_DISABLED
-PyObject* known_member(query&, PyObject*) { return nullptr; }
-void find_member(query&, PyObject*) {}
-#else
+// Calls the getter of a member that `find_member` found, without a lookup of its name.
 PyObject* known_member(query& self, PyObject* owner) {
-  if (Py_TYPE(owner) != self.owner) return nullptr;
   const PyGetSetDef& member = *reinterpret_cast<PyGetSetDescrObject*>(self.known)->d_getset;
   return member.get(owner, member.closure);
 }
 
-// Finds the descriptor of the member in the class of its owner, if there is one.
+#ifdef Py_GIL_DISABLED
+void find_member(query&, PyObject*) {}  // another thread may read the member at the same time
+#else
+// Finds the descriptor of the member in the immutable class of its owner, if there is one.
 void find_member(query& self, PyObject* owner) {
   PyTypeObject* cls = Py_TYPE(owner);
   const bool is_fixed = cls->tp_flags & Py_TPFLAGS_IMMUTABLETYPE;
