@@ -57,15 +57,15 @@ def new_query(tuple parts not None):
 
 cdef bint is_query(tuple parts) except -1:
     """Return whether a tuple has the parts that objects/queries.hpp describes."""
-    if len(parts) != 3 and len(parts) != 7:
+    if len(parts) != 3 and len(parts) != 6:
         return False
     sources, name = parts[1], parts[2]
     if not isinstance(sources, tuple) or not 1 <= len(sources) <= 3:
         return False
     if len(parts) == 3:
         return isinstance(sources[0], str) and isinstance(name, str)
-    _, _, _, functions, _, cls, target = parts
-    return ((name is None or isinstance(name, str)) and isinstance(functions, dict)
+    cls, target = parts[4:]
+    return ((name is None or isinstance(name, str))
             and (cls is None or isinstance(cls, type) and isinstance(target, str)))
 
 

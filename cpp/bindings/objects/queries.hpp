@@ -12,10 +12,10 @@ namespace halfwarp::bindings {
 // reaches the Python function `declaration`, whose documentation and signature the query shows.
 // `parts` is one of these tuples:
 // - (declaration, arguments, name): the attribute `name` of the only argument.
-// - (declaration, arguments, name, functions, module, type, target): the result of the function
-//   `name` of a module. `functions` is the dictionary of `module`, which may get the function
-//   later. With a class as `type`, the result is an object of it that has the value in the
-//   attribute `target`, and there is one argument. Without a name, the value is the first argument.
+// - (declaration, arguments, name, module, type, target): the result of the function `name` of a
+//   module, which each call looks up: the program may replace it. With a class as `type`, the
+//   result is an object of it that has the value in the attribute `target`, and there is one
+//   argument. Without a name, the value is the first argument.
 // A str in the tuple `arguments` is an attribute of the object, anything else a constant.
 PyObject* new_query(PyObject* parts);
 

@@ -19,12 +19,15 @@ __all__ = [
 
 
 class _Nvml:
-    """A proxy of `cuda.bindings.nvml` that imports the module on first use."""
+    """A proxy of `cuda.bindings.nvml` that imports the module on first use.
+
+    From then on, it has the dictionary of the module, with what a program replaced there.
+    """
 
     def __getattr__(self, name):
-        value = getattr(import_module("cuda.bindings.nvml"), name)
-        setattr(self, name, value)
-        return value
+        module = import_module("cuda.bindings.nvml")
+        self.__dict__ = vars(module)
+        return getattr(module, name)
 
 
 TYPE_CHECKING = False
@@ -70,7 +73,7 @@ else:
         """
 
         def declared(declaration):
-            return new_query((declaration, arguments, name, vars(nvml), nvml, cls, target))
+            return new_query((declaration, arguments, name, nvml, cls, target))
 
         return declared
 

@@ -2,6 +2,7 @@
 """Queries: members in C that read the slots of a class, and other attributes by name."""
 
 import inspect
+import sys
 
 import pytest
 from cuda.bindings import driver
@@ -45,7 +46,7 @@ def declared(self, factor: int = 2):
 
 def getter(cls=None):
     """Return a getter of twice the handle, as an object of `cls` if there is one."""
-    return new_query((declared, ("handle",), "twice", globals(), None, cls, "data"))
+    return new_query((declared, ("handle",), "twice", sys.modules[__name__], cls, "data"))
 
 
 def with_handle(cls, value):
@@ -91,10 +92,24 @@ class TestSource:
                 get(with_handle(Slotted, record))
 
     def test_arguments_are_attributes_and_constants(self):
-        get = new_query((declared, ("handle", 3), "power", globals(), None, None, ""))
+        get = new_query((declared, ("handle", 3), "power", sys.modules[__name__], None, ""))
         assert get(with_handle(Slotted, 2)) == 8
         with pytest.raises(AttributeError, match="handle"):
             get(Slotted())
+
+    def test_a_replaced_function_is_called(self, monkeypatch):
+        get = getter()
+        assert get(with_handle(Slotted, 2)) == 4
+        monkeypatch.setattr(sys.modules[__name__], "twice", lambda value: -value)
+        assert get(with_handle(Slotted, 2)) == -2
+        monkeypatch.delattr(sys.modules[__name__], "twice")
+        with pytest.raises(AttributeError, match="twice"):
+            get(with_handle(Slotted, 2))
+
+    def test_a_module_without_names_raises(self):
+        get = new_query((declared, ("handle",), "real", 3, None, ""))
+        with pytest.raises(AttributeError, match="__dict__"):
+            get(with_handle(Slotted, 2))
 
 
 class TestDeclaration:
@@ -148,7 +163,6 @@ class TestRecord:
             assert record.data == 2 * value
 
 
-FUNCTIONS = vars(driver)
 WRONG_PARTS = [
     (),
     (print, ("handle",)),
@@ -157,11 +171,10 @@ WRONG_PARTS = [
     (print, ("a", "b", "c", "d"), "name"),
     (print, (3,), "name"),
     (print, ("handle",), None),
-    (print, ("handle",), "name", [], driver, None, "data"),
-    (print, ("handle",), 3, FUNCTIONS, driver, None, "data"),
-    (print, ("handle",), "name", FUNCTIONS, driver, Slotted(), "data"),
-    (print, ("handle",), "name", FUNCTIONS, driver, Slotted, None),
-    (print, ("handle",), "name", FUNCTIONS, driver, None, "data", None),
+    (print, ("handle",), 3, driver, None, "data"),
+    (print, ("handle",), "name", driver, Slotted(), "data"),
+    (print, ("handle",), "name", driver, Slotted, None),
+    (print, ("handle",), "name", driver, None, "data", None),
 ]
 
 

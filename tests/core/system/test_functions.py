@@ -6,6 +6,7 @@ import warnings
 
 import cuda.core
 import pytest
+from cuda.bindings import nvml
 from cuda.core import Device as CudaDevice
 from cuda.core import emulation, system
 from cuda.core.system import exceptions, typing
@@ -223,3 +224,26 @@ def test_an_error_within_a_member_propagates(nvml_device, monkeypatch):
     monkeypatch.setattr(_nvml_context.nvml, "device_get_serial", fail)
     with pytest.raises(AttributeError, match="of something else"):
         print(nvml_device.serial)
+
+
+def test_a_replaced_function_of_nvml_is_called(nvml_device, monkeypatch):
+    original = (nvml_device.name, nvml_device.memory_info.total, nvml_device.uuid)
+    monkeypatch.setattr(nvml, "device_get_name", lambda handle: f"name of {int(handle)}")
+    monkeypatch.setattr(nvml, "device_get_memory_info_v2", lambda handle: nvml.Memory_v2())
+    monkeypatch.setattr(nvml, "device_get_uuid", lambda handle: "uuid")
+    assert nvml_device.name == f"name of {int(nvml_device._handle)}"
+    assert nvml_device.memory_info.total == 0
+    assert nvml_device.uuid == "uuid"
+    monkeypatch.undo()
+    assert (nvml_device.name, nvml_device.memory_info.total, nvml_device.uuid) == original
+
+
+def test_a_function_of_nvml_may_remove_itself(nvml_device, monkeypatch):
+    def rename(handle):
+        monkeypatch.undo()
+        return "first"
+
+    name = nvml_device.name
+    monkeypatch.setattr(nvml, "device_get_name", rename)
+    del rename
+    assert (nvml_device.name, nvml_device.name) == ("first", name)
