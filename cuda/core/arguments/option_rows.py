@@ -2,6 +2,7 @@
 """Tables that map each field of `ProgramOptions` to a compiler option."""
 
 import os
+import sys
 from collections import namedtuple
 from collections.abc import Sequence
 
@@ -41,9 +42,20 @@ or the result of a function of flag and value. `nvvm` selects when NVVM rejects 
 """
 
 
-def table(rows):
-    """Return the rows in the form of `_options_as_bytes`: field: (place, form, prefix)."""
-    return {row.field: (place, row.form, _prefix(row)) for place, row in enumerate(rows)}
+def table(rows, options_class=None):
+    """Return the rows in the form of `_options_as_bytes`.
+
+    These are a dict of field: (place, form, prefix), the fields of the class with these rows one
+    after the other, and the field of the first row.
+    """
+    by_field = {row.field: (place, _form(row), _prefix(row)) for place, row in enumerate(rows)}
+    fields = options_class.__match_args__ if options_class else ()
+    order = tuple(each for name in fields for each in (sys.intern(name), by_field.get(name)))
+    return by_field, order, rows[0].field
+
+
+def _form(row):
+    return row.form if callable(row.form) else sys.intern(row.form)
 
 
 def _prefix(row):
@@ -145,12 +157,7 @@ NVVM_ROWS = (
 )
 
 
-_NVRTC_TABLE, _NVVM_TABLE = table(NVRTC_ROWS), table(NVVM_ROWS)
-
-
-def for_nvrtc(options):
-    """Return the options of NVRTC in order, as bytes."""
-    return _options_as_bytes(options, _NVRTC_TABLE)
+_NVVM_TABLE = table(NVVM_ROWS)
 
 
 def for_nvvm(options, target_type):

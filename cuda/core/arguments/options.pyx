@@ -60,16 +60,27 @@ def check_or_create_options(cls, options, options_description="", keep_none=Fals
     return as_options(options, cls, options_description or f"{cls.__name__} options")
 
 
-def _options_as_bytes(options, dict rows not None):
-    """Return the set options of a compiler or linker, in the order of `rows`. Host only.
+def _options_as_bytes(options, tuple table not None, first=None):
+    """Return the set options of a compiler or linker, in the order of the rows. Host only.
 
-    `option_rows.table` returns `rows`. Every lookup in a program cache calls this function.
+    `option_rows.table` returns `table`. `first` returns the option of the first row if its field
+    is None. Every lookup in a program cache calls this function.
     """
     cdef dict fields = PyObject_GenericGetDict(options, NULL)
+    cdef dict rows = table[0]
     cdef list arguments = []
-    if add_plain_options(arguments, fields, rows):
-        return arguments
-    arguments = []
+    cdef Py_ssize_t first_row = add_plain_options(arguments, fields, rows, table[1])
+    if first_row < 0:
+        arguments = options_of_rows(fields, rows)
+        if first is not None and fields.get(table[2]) is not None:
+            first = None
+    if first is not None and first_row != 0:
+        arguments.insert(0, first())
+    return arguments
+
+
+cdef list options_of_rows(dict fields, dict rows):
+    cdef list arguments = []
     cdef list set_rows = rows_of_set_fields(fields, rows)
     cdef tuple row
     cdef Py_ssize_t i, last_position = -1, position
@@ -90,32 +101,42 @@ def _options_as_bytes(options, dict rows not None):
     return arguments
 
 
-cdef bint add_plain_options(list arguments, dict fields, dict rows) except -1:
+cdef Py_ssize_t add_plain_options(list arguments, dict fields, dict rows,
+                                  tuple order) except -2:
     """Add all options if no conversion runs Python code and the fields have the order of the rows.
 
-    Most options convert this way without a list of rows.
+    Return the position of the first row with an option, the number of rows without options, and -1
+    if the options need the slow path. `order` has the name and row of each field in the order of
+    the class, so that most fields need no lookup.
     """
     cdef PyObject *field
     cdef PyObject *value
     cdef PyObject *row
-    cdef Py_ssize_t at = 0, last_position = -1, position
+    cdef Py_ssize_t at = 0, i = -2, last_position = -1, position, first_position = len(rows)
     with cython.critical_section(fields):
         while PyDict_Next(fields, &at, &field, &value):
+            i += 2
             if value is <PyObject *>None:
                 continue
-            if type(<object>field) is not str or not is_plain_option(<object>value):
-                return False
-            option = <object>value  # a reference, since a finalizer may change the fields
-            row = PyDict_GetItemWithError(rows, <object>field)
-            if row is NULL:
+            if i < len(order) and <PyObject *>order[i] is field:
+                row = <PyObject *>order[i + 1]
+            elif type(<object>field) is str:
+                row = PyDict_GetItemWithError(rows, <object>field)
+            else:
+                return -1
+            if row is NULL or row is <PyObject *>None:
                 continue
             position = (<tuple>row)[0]
             form = (<tuple>row)[1]
-            if position < last_position or type(form) is not str:
-                return False
+            if position < last_position or type(form) is not str or \
+                    not is_plain_option(<object>value):
+                return -1
+            if last_position < 0:
+                first_position = position
             last_position = position
+            option = <object>value  # a reference, since a finalizer may change the fields
             add_option(arguments, form, (<tuple>row)[2], option)
-    return True
+    return first_position
 
 
 cdef inline bint is_plain_option(object value) noexcept:
@@ -149,14 +170,15 @@ cdef int append_row(list set_rows, dict rows, object field, object value) except
 
 
 cdef int add_option(list arguments, object form, object flag, object value) except -1:
-    if form == "value":
+    """Add the options of a field. `form` is interned if it is a str."""
+    if form is "value":
         arguments.append(option_text(flag, value))
-    elif form == "switch":
+    elif form is "switch":
         if value:
             arguments.append(flag)
-    elif form == "truth":
+    elif form is "truth":
         arguments.append(<bytes>flag + (b"true" if value else b"false"))
-    elif form == "each":
+    elif form is "each":
         for each in value if isinstance(value, (list, tuple)) else (value,):
             arguments.append(option_text(flag, each))
     else:

@@ -4,6 +4,7 @@
 import os
 from collections.abc import Sequence
 
+from cuda.core._core import _options_as_bytes
 from cuda.core.arguments import option_rows
 from cuda.core.arguments.option_rows import Text, Texts
 
@@ -229,7 +230,7 @@ class ProgramOptions:
         """
         match backend if backend == "nvrtc" else str(backend).lower():
             case "nvrtc":
-                return option_rows.for_nvrtc(self)
+                return _options_as_bytes(self, _NVRTC_TABLE)
             case "nvvm":
                 return option_rows.for_nvvm(self, target_type)
         raise ValueError(f"Unknown backend {str(backend)!r}. Must be one of: 'nvrtc', 'nvvm'")
@@ -269,3 +270,4 @@ def _check_extra_sources(modules):
 
 
 ProgramOptions.__module__ = "cuda.core"
+_NVRTC_TABLE = option_rows.table(option_rows.NVRTC_ROWS, ProgramOptions)

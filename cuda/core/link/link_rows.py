@@ -3,8 +3,7 @@
 
 import warnings
 
-from cuda.core._core import _options_as_bytes
-from cuda.core.arguments.option_rows import Row, table
+from cuda.core.arguments.option_rows import Row
 
 
 def _level(flag, value):
@@ -59,15 +58,6 @@ IGNORED_BY_DRIVER = {
     "variables_used": "variables_used",
     "optimize_unused_variables": "optimize_unused_variables",
 }
-
-
-NVJITLINK_TABLE = table(NVJITLINK_ROWS)
-
-
-def for_nvjitlink(options, arch):
-    """Return the options of nvJitLink in order, as bytes; `arch` returns the default."""
-    result = _options_as_bytes(options, NVJITLINK_TABLE)
-    return result if options.arch is not None else [f"-arch={arch()}".encode(), *result]
 
 
 def for_driver(options, arch):

@@ -2,7 +2,7 @@
 # Linker: it links object code of several sources.
 
 from cuda.core.link import link_rows
-from cuda.core.link.linker_options import current_arch
+from cuda.core.link.linker_options import current_arch, for_nvjitlink
 
 cdef tuple LINK_TARGETS = ("cubin", "ptx", "ltoir")
 
@@ -207,7 +207,7 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
         session = DriverSession.create(native)
     else:
         check_formats(codes, NvJitLinkSession, "nvJitLink")
-        native = link_rows.for_nvjitlink(options, current_arch)
+        native = for_nvjitlink(options)
         session = create_nvjitlink_session(native, options.arch)
     try:
         for code in codes:

@@ -5,8 +5,8 @@ import os
 import warnings
 
 from cuda.core._core import _options_as_bytes
-from cuda.core.arguments.option_rows import Texts
-from cuda.core.link.link_rows import NVJITLINK_TABLE, for_nvjitlink
+from cuda.core.arguments.option_rows import Row, Texts, table
+from cuda.core.link.link_rows import NVJITLINK_ROWS
 
 TYPE_CHECKING = False  # the import of `typing` takes 3 ms
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class LinkerOptions:
     def __post_init__(self) -> None:
         if self.name is None:
             self.name = "<default linker>"
-        self._warn_of_ignored(stacklevel=4)
+        if self.numba_debug is not None:
+            _warn_of_ignored(stacklevel=4)
 
     def as_bytes(self, backend: str = "nvjitlink") -> list[bytes]:
         """Return the options in the form that nvJitLink accepts.
@@ -118,33 +119,32 @@ class LinkerOptions:
         RuntimeError
             If nvJitLink is missing or too old.
         """
-        if backend != "nvjitlink" or not _has_nvjitlink or self.numba_debug is not None:
-            self._check_backend(backend)
-        if self.arch is None:
-            return for_nvjitlink(self, current_arch)
-        return _options_as_bytes(self, NVJITLINK_TABLE)
+        if backend != "nvjitlink" or not _has_nvjitlink:
+            _check_backend(backend)
+        return _options_as_bytes(self, _TABLE_WITH_IGNORED, _arch_option)
 
     def _prepare_nvjitlink_options(self, as_bytes: bool = False) -> list[bytes] | list[str]:
         """Return `as_bytes`, or the same options as str. Host only."""
         options = self.as_bytes()
         return options if as_bytes else [os.fsdecode(option) for option in options]
 
-    def _check_backend(self, backend):
-        """Check what `as_bytes` needs, and warn of what it ignores."""
-        if str(backend).lower() != "nvjitlink":
-            raise ValueError(f"as_bytes() only supports 'nvjitlink' backend, got {str(backend)!r}")
-        if not has_nvjitlink():
-            raise RuntimeError("nvJitLink backend is not available")
-        self._warn_of_ignored(stacklevel=4)
 
-    def _warn_of_ignored(self, stacklevel):
-        if self.numba_debug is not None:
-            warnings.warn(
-                "numba_debug is not supported by any linking backend and is ignored: pass it to "
-                "ProgramOptions, for C++ or NVVM IR",
-                DeprecationWarning,
-                stacklevel=stacklevel,
-            )
+def _check_backend(backend):
+    if str(backend).lower() != "nvjitlink":
+        raise ValueError(f"as_bytes() only supports 'nvjitlink' backend, got {str(backend)!r}")
+    if not has_nvjitlink():
+        raise RuntimeError("nvJitLink backend is not available")
+
+
+def _warn_of_ignored(flag=None, value=None, stacklevel=3):
+    """Warn of `numba_debug`, which has no options."""
+    warnings.warn(
+        "numba_debug is not supported by any linking backend and is ignored: pass it to "
+        "ProgramOptions, for C++ or NVVM IR",
+        DeprecationWarning,
+        stacklevel=stacklevel,
+    )
+    return []
 
 
 _has_nvjitlink = None  # not decided yet
@@ -167,4 +167,16 @@ def current_arch():
     return f"sm_{Device().arch}"
 
 
+def _arch_option():
+    return f"-arch={current_arch()}".encode()
+
+
+def for_nvjitlink(options):
+    """Return the options of nvJitLink in order, as bytes."""
+    return _options_as_bytes(options, _TABLE, _arch_option)
+
+
 LinkerOptions.__module__ = "cuda.core"
+_TABLE = table(NVJITLINK_ROWS, LinkerOptions)
+_IGNORED = Row("numba_debug", "", _warn_of_ignored)
+_TABLE_WITH_IGNORED = table((*NVJITLINK_ROWS, _IGNORED), LinkerOptions)

@@ -80,13 +80,41 @@ def test_they_are_compared_copied_and_pickled_by_value():
         hash(options)
 
 
+def test_an_architecture_of_the_device_precedes_converted_options(device):
+    options = LinkerOptions(optimization_level=3)
+    assert options.as_bytes() == [f"-arch=sm_{device.arch}".encode(), b"-O3"]
+
+
+def test_fields_that_were_set_again_keep_the_order_of_the_options():
+    options = LinkerOptions(arch="sm_90", ptx=True)
+    del options.arch
+    options.arch = "sm_80"
+    assert options.as_bytes() == [b"-arch=sm_80", b"-ptx"]
+
+
+def test_fields_of_a_subclass_have_no_options():
+    class Options(LinkerOptions):
+        def __init__(self, **fields):
+            self.extra = object()
+            super().__init__(**fields)
+
+    assert Options(arch="sm_90", fma=True).as_bytes() == [b"-arch=sm_90", b"-fma=true"]
+
+
 @pytest.mark.parametrize("value", [True, False])
 def test_numba_debug_is_ignored_with_a_warning(value):
     with pytest.warns(DeprecationWarning, match="numba_debug is not supported by any linking"):
         options = LinkerOptions(arch="sm_90", numba_debug=value)
     with pytest.warns(DeprecationWarning, match="numba_debug") as caught:
         assert options.as_bytes() == [b"-arch=sm_90"]
+    assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("ignore:numba_debug")
+def test_numba_debug_leaves_other_options():
+    options = LinkerOptions(arch="sm_90", numba_debug=True, no_cache=True, incremental=True)
+    assert options.as_bytes() == [b"-arch=sm_90", b"-no-cache", b"-r"]
 
 
 @pytest.mark.parametrize(
