@@ -3,7 +3,8 @@
 
 cimport cython
 
-from cpython.object cimport PyObject, PyObject_TypeCheck, PyTypeObject
+from cpython.dict cimport PyDict_Next
+from cpython.object cimport PyObject, PyObject_GenericGetDict, PyObject_TypeCheck, PyTypeObject
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 
 from cuda.bindings.cynvrtc cimport NVRTC_ERROR_INVALID_OPTION, NVRTC_SUCCESS

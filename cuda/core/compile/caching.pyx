@@ -36,9 +36,59 @@ cdef object compile_through(Program self, object cache, str target, object name_
 
 
 cdef bytes key_of_program(Program self, Compiler compiler, str target, tuple names):
-    return cache_function("keys", "make_program_cache_key")(
-        code=self.source, code_type=self.code_type, options=compiler.options_in_use(),
+    cdef bytes key
+    options = compiler.options_in_use()
+    if not names and type(compiler) is NvrtcCompiler:
+        key = kept_key(self, options, target)
+        if key is not None:
+            return key
+    key = cache_function("keys", "make_program_cache_key")(
+        code=self.source, code_type=self.code_type, options=options,
         target_type=target, name_expressions=names)
+    if not names and type(compiler) is NvrtcCompiler:
+        keep_key(self, options, target, key)
+    return key
+
+
+cdef bytes kept_key(Program self, object options, str target):
+    """Return the key of the program's last lookup if its inputs are the same, or None."""
+    cdef tuple entry
+    with cython.critical_section(self):
+        entry = self.kept_key
+    if entry is None or entry[0] is not type(options) or entry[1] != cached_nvrtc_version or \
+            entry[2] != target:
+        return None
+    return entry[4] if has_fields(PyObject_GenericGetDict(options, NULL), entry[3]) else None
+
+
+cdef int keep_key(Program self, object options, str target, bytes key) except -1:
+    """Keep a key that depends on nothing but the target and fields without mutable values."""
+    cls = type(options)
+    if cls is not public_object("ProgramOptions") or options.use_bundled_headers \
+            or not cached_nvrtc_version:
+        return 0
+    cdef list fields = []
+    for name, value in options.__dict__.items():
+        if value is not None and type(value) not in (str, bool, int):
+            return 0
+        fields += (name, value)
+    with cython.critical_section(self):
+        self.kept_key = (cls, cached_nvrtc_version, target, tuple(fields), key)
+    return 0
+
+
+cdef bint has_fields(dict fields, tuple expected) except -1:
+    """Return whether fields have exactly these names and values, one after the other."""
+    cdef PyObject* name
+    cdef PyObject* value
+    cdef Py_ssize_t at = 0, i = 0
+    with cython.critical_section(fields):
+        while PyDict_Next(fields, &at, &name, &value):
+            if i == len(expected) or name is not <PyObject*>expected[i] or \
+                    value is not <PyObject*>expected[i + 1]:
+                return False
+            i += 2
+    return i == len(expected)
 
 
 cdef tuple expressions_of(Compiler compiler, object value):

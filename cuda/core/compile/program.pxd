@@ -10,3 +10,4 @@ cdef class Program:
     cdef str code_type
     cdef bint is_open
     cdef object lock      # held while the native program is in use
+    cdef tuple kept_key   # the last key in a cache, and what it depends on; or None

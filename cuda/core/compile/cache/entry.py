@@ -16,7 +16,9 @@ MAGIC = b"halfwarp entry 3"
 EARLIER = b"halfwarp entry 2"  # the keys of such entries have another version too
 PLAIN = b"halfwarp plain 2"  # ends the file of a stored image that ends with one of the three
 _ENDINGS = (MAGIC, EARLIER, PLAIN)
-_footer = struct.Struct("<QQQL16s")  # sizes of image, names, declarations; checksum, MAGIC
+_footer = struct.Struct("<QQQL")  # sizes of image, names, declarations; checksum; before MAGIC
+_FOOTER_SIZE = _footer.size + len(MAGIC)
+_read_footer = _footer.unpack_from
 
 
 def program_content(digest, image, names, declarations):
@@ -34,8 +36,8 @@ def program_content(digest, image, names, declarations):
     """
     table = pack_names(names)
     checksum = _checksum(digest, image, table + declarations)
-    footer = _footer.pack(len(image), len(table), len(declarations), checksum, MAGIC)
-    return b"".join((image, table, declarations, footer))
+    footer = _footer.pack(len(image), len(table), len(declarations), checksum)
+    return b"".join((image, table, declarations, footer, MAGIC))
 
 
 def plain_content(image):
@@ -53,10 +55,10 @@ def split(digest, content, is_checked=False):
         if content.endswith(EARLIER):
             return None, None
         return content.removesuffix(PLAIN), None
-    end = len(content) - _footer.size
+    end = len(content) - _FOOTER_SIZE
     if end < 0:
         return None, None
-    size, table, declarations, checksum, _ = _footer.unpack_from(content, end)
+    size, table, declarations, checksum = _read_footer(content, end)
     if size + table + declarations != end:
         return None, None
     image = content[:size]

@@ -15,6 +15,7 @@ from cuda.core.compile.cache.folders import program_cache_folder
 from cuda.core.compile.cache.resource import (
     ProgramCacheResource,
     access_methods,
+    access_methods_of,
     check_limit,
     image_bytes,
     key_bytes,
@@ -197,7 +198,7 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     def _load_program(self, key, has_names):
         try:
-            if access_methods(type(self), self.__dict__) != _ACCESS:
+            if access_methods(self) != _ACCESS:
                 return super()._load_program(key, has_names)
             entry = self._read_program(_digest_of(key))
         except OSError:  # an unreadable file or folder, which `_store_program` reports
@@ -245,7 +246,7 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     def _store_program(self, key, code, names, declarations):
         try:
-            if access_methods(type(self), self.__dict__) != _ACCESS:
+            if access_methods(self) != _ACCESS:
                 super()._store_program(key, code, names, declarations)
             else:
                 digest = _digest(key)
@@ -269,5 +270,5 @@ def _digest(key):
     return _digest_of(key_bytes(key))
 
 
-_ACCESS = access_methods(FileStreamProgramCache)
+_ACCESS = access_methods_of(FileStreamProgramCache)
 FileStreamProgramCache.__module__ = "cuda.core.utils"

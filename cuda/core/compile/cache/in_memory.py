@@ -6,6 +6,7 @@ from __future__ import annotations
 from cuda.core.compile.cache.resource import (
     ProgramCacheResource,
     access_methods,
+    access_methods_of,
     check_limit,
     image_bytes,
     key_bytes,
@@ -108,15 +109,15 @@ class InMemoryProgramCache(ProgramCacheResource):
         return entry is not None
 
     def _load_program(self, key, has_names):
-        if access_methods(type(self), self.__dict__) != _ACCESS:
+        if access_methods(self) != _ACCESS:
             return super()._load_program(key, has_names)
         return self._use(key)
 
     def _store_program(self, key, code, names, declarations):
-        if access_methods(type(self), self.__dict__) != _ACCESS:
+        if access_methods(self) != _ACCESS:
             return super()._store_program(key, code, names, declarations)
         return self._put(key, (image_bytes(code), names, declarations))
 
 
-_ACCESS = access_methods(InMemoryProgramCache)
+_ACCESS = access_methods_of(InMemoryProgramCache)
 InMemoryProgramCache.__module__ = "cuda.core.utils"

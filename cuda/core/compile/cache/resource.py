@@ -112,16 +112,27 @@ class ProgramCacheResource(ABC):
         self[key] = code
 
 
+_Method = type(ABC.register)  # the import of `types` takes longer
+
+
 def _key_of_program_data(key):
     return sha256(b"side file of " + key).digest()
 
 
-def access_methods(kind, own=None):
-    """Return the methods of a class by which users access entries, to detect overridden ones.
+def access_methods(cache):
+    """Return the functions by which users access entries, to detect overridden ones.
 
     `compile` calls overridden methods. It accesses the entries of other caches directly.
     """
-    return kind.__getitem__, kind.__setitem__, (own or {}).get("get", kind.get)
+    cls, get = type(cache), cache.get
+    if type(get) is _Method and get.__self__ is cache:
+        get = get.__func__
+    return cls.__getitem__, cls.__setitem__, get
+
+
+def access_methods_of(cls):
+    """Return `access_methods` of a cache that is an instance of exactly this class."""
+    return cls.__getitem__, cls.__setitem__, cls.get
 
 
 def key_bytes(key):

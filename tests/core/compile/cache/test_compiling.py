@@ -339,6 +339,42 @@ class TestUserCaches:
         options.lineinfo = None
         assert program.compile("ptx", cache=cache).code == plain.code and len(cache) == 2
 
+    def test_a_list_that_changes_in_place_determines_the_key(self, cache):
+        options = ProgramOptions(arch="sm_80", define_macro=["scale=first"])
+        program = Program(SOURCE, "c++", options)
+        plain = program.compile("ptx", cache=cache)
+        assert program.compile("ptx", cache=cache).code == plain.code
+        options.define_macro[0] = "scale=second"
+        assert program.compile("ptx", cache=cache).code != plain.code
+
+    def test_one_program_has_a_key_for_each_target_and_expression(self, cache):
+        program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
+        for _ in range(2):
+            assert program.compile("ptx", cache=cache).code.startswith(b"//")
+            assert program.compile("cubin", cache=cache).code.startswith(b"\x7fELF")
+            named = program.compile("ptx", ("add<int>",), cache=cache)
+            assert list(named.symbol_mapping) == ["add<int>"]
+
+    def test_options_of_a_subclass_determine_the_key(self, cache):
+        class Options(ProgramOptions):
+            macro = "scale=first"
+
+            def as_bytes(self, *arguments):
+                return [*super().as_bytes(*arguments), f"--define-macro={self.macro}".encode()]
+
+        program = Program(SOURCE, "c++", Options(arch="sm_80"))
+        plain = program.compile("ptx", cache=cache)
+        assert program.compile("ptx", cache=cache).code == plain.code
+        Options.macro = "scale=second"
+        assert program.compile("ptx", cache=cache).code != plain.code
+
+    def test_a_deleted_option_determines_the_key(self, cache):
+        options = ProgramOptions(arch="sm_80", lineinfo=True)
+        program = Program(SOURCE, "c++", options)
+        with_lines = program.compile("ptx", cache=cache)
+        del options.lineinfo
+        assert program.compile("ptx", cache=cache).code != with_lines.code
+
     def test_options_of_an_existing_linker_remain_in_the_key(self, cache):
         options = ProgramOptions(arch="sm_80")
         program = Program(PTX, "ptx", options)

@@ -283,6 +283,15 @@ class TestSubclasses:
         assert first.symbol_mapping == second.symbol_mapping and first.code == second.code
         assert calls == ["get", bytes, ObjectCode, "get", "get"]
 
+    @pytest.mark.parametrize("base", [FileStreamProgramCache, InMemoryProgramCache])
+    def test_a_method_of_one_cache_is_called(self, tmp_path, options, base):
+        first, second = ((tmp_path / n,) if base is FileStreamProgramCache else () for n in "ab")
+        cache, other = base(*first), base(*second)
+        code = compile_cubin(other, options)
+        cache.get = other.get
+        assert compile_cubin(cache, options).code == code.code
+        assert cache.stats()["hits"] == 0 and other.stats()["hits"] > 0
+
     def test_a_subclass_without_overrides_has_one_file(self, tmp_path, options):
         cache = type("Mine", (FileStreamProgramCache,), {})(tmp_path)
         for _ in range(2):
