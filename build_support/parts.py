@@ -138,7 +138,7 @@ PARTS = [
         "cycle_report.cpp executable.cpp exports.cpp neighbor_checker.cpp order.cpp "
         "pointer_bases.cpp race_finding.cpp race_site.cpp init_site.cpp wait_graph.cpp "
         "names.cpp refusing.cpp lock_watch.cpp device_queue.cpp cube.cpp sampler.cpp "
-        "run_surface.cpp run_texture.cpp texel_format.cpp texture_access.cpp "
+        "run_surface.cpp texel_format.cpp texture_access.cpp "
         "mappings.cpp matrix_move.cpp rehearsal.cpp virtual_region.cpp observer.cpp "
         "access_shape.cpp fingerprint.cpp handler_table.cpp written_bytes.cpp device_heap.cpp "
         "shared_file.cpp cluster.cpp arena.cpp code.cpp image.cpp "

@@ -14,8 +14,12 @@ namespace halfwarp::emulator::texture {
 // elements.
 bool is_plain(const binding& source) noexcept;
 
-// Stores the bits that `fetch` returns as first component for each thread of the mask.
-void fetch_plane(const binding& source, const std::byte* bytes, std::uint32_t lanes, const float* x,
-                 const float* y, std::uint32_t* to) noexcept;
+// Returns whether the values of all threads of the mask are equal.
+bool are_equal(std::uint32_t lanes, const std::uint64_t* values) noexcept;
+
+// Stores the bits that `fetch` returns as first component for each of 32 threads. Threads that do
+// not fetch may have any coordinates.
+void fetch_plane(const binding& source, const std::byte* bytes, const float* x, const float* y,
+                 std::uint32_t* to) noexcept;
 
 }  // namespace halfwarp::emulator::texture

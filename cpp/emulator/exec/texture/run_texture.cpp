@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes tex, tld4, txq and suq for each lane.
 #include <bit>
+#include <cstring>
 
 #include "emulator/exec/schedule/state.hpp"
 #include "emulator/exec/texture/texture_access.hpp"
@@ -60,18 +61,20 @@ bool read_plane(warp& w, const instruction& instr, bound_image& image) {
     return false;
   }
   const auto* handles = w.at<std::uint64_t>(site.handle);
+  if (!texture::are_equal(w.active, handles)) return false;
   const int first = std::countr_zero(w.active);
-  bool is_one_handle = true;
-  for_each_lane(w, [&](int l) { is_one_handle &= handles[l] == handles[first]; });
-  if (!is_one_handle) return false;
   const auto& from = image.of(first, handles[first]);
   if (!texture::is_plain(from)) return false;
   std::array<std::uint32_t, warp_size> result;
-  texture::fetch_plane(from, image.bytes(), w.active, w.at<float>(site.at[0]),
-                       w.at<float>(site.at[1]), result.data());
+  texture::fetch_plane(from, image.bytes(), w.at<float>(site.at[0]), w.at<float>(site.at[1]),
+                       result.data());
   for (unsigned i = 0; i < site.values; ++i) {
     auto* const to = w.at<std::uint32_t>(site.value[i]);
-    for_each_lane(w, [&](int l) { to[l] = i == 0 ? result[l] : 0; });
+    if (w.active == all_lanes) {
+      i == 0 ? std::memcpy(to, result.data(), sizeof result) : std::memset(to, 0, sizeof result);
+    } else {
+      for_each_lane(w, [&](int l) { to[l] = i == 0 ? result[l] : 0; });
+    }
   }
   return true;
 }
