@@ -93,11 +93,22 @@ struct general_mode {
   }
   template <class T>
   T after(T value) const {
+    if constexpr (sizeof(T) == 8) return value;  // f64 has no modifiers
     value = before(value);
     if (sat) return value > T(0) ? (value < T(1) ? value : T(1)) : T(0);
     return plain::after(value);
   }
 };
+
+// Modifiers of f32 keep the compiler from using vectors, which would only add code.
+template <class T, class F>
+[[gnu::always_inline]] inline void assign_rounded(warp& w, T* d, F f) {
+  if constexpr (sizeof(T) == 8) {
+    assign(w, d, f);
+  } else {
+    for_active(w, [=](int l) { d[l] = f(l); });
+  }
+}
 
 template <class Operation, class T>
 void unary_general(warp& w, const instruction& instr) {
@@ -105,7 +116,7 @@ void unary_general(warp& w, const instruction& instr) {
   rounding_mode rounding{instr.flags & float_flag::rounding};
   T* d = w.at<T>(instr.operand[0]);
   const T* a = w.at<T>(instr.operand[1]);
-  for_active(w, [=](int l) { d[l] = mode.after(Operation::of(mode.before(a[l]))); });
+  assign_rounded(w, d, [=](int l) { return mode.after(Operation::of(mode.before(a[l]))); });
 }
 template <class Operation, class T>
 void binary_general(warp& w, const instruction& instr) {
@@ -113,8 +124,8 @@ void binary_general(warp& w, const instruction& instr) {
   rounding_mode rounding{instr.flags & float_flag::rounding};
   T* d = w.at<T>(instr.operand[0]);
   const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
-  for_active(
-      w, [=](int l) { d[l] = mode.after(Operation::of(mode.before(a[l]), mode.before(b[l]))); });
+  assign_rounded(
+      w, d, [=](int l) { return mode.after(Operation::of(mode.before(a[l]), mode.before(b[l]))); });
 }
 template <class Operation, class T>
 void ternary_general(warp& w, const instruction& instr) {
@@ -123,8 +134,8 @@ void ternary_general(warp& w, const instruction& instr) {
   T* d = w.at<T>(instr.operand[0]);
   const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]),
           *c = w.at<T>(instr.operand[3]);
-  for_active(w, [=](int l) {
-    d[l] = mode.after(Operation::of(mode.before(a[l]), mode.before(b[l]), mode.before(c[l])));
+  assign_rounded(w, d, [=](int l) {
+    return mode.after(Operation::of(mode.before(a[l]), mode.before(b[l]), mode.before(c[l])));
   });
 }
 

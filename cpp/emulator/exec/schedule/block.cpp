@@ -3,6 +3,7 @@
 #include "emulator/exec/schedule/block.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -33,9 +34,19 @@ void number_threads(warp& view, const extent& size) {
   }
 }
 
+// Copies of what is filled already are faster than a loop over words.
 void fill_pattern(lane_storage& memory, std::uint64_t seed, std::uint64_t number) {
-  auto* words = reinterpret_cast<std::uint32_t*>(memory.data());
-  std::fill_n(words, memory.size() / sizeof(*words), memory::fresh_pattern(seed, number));
+  constexpr std::size_t most = 4096;
+  const std::size_t size = memory.size();
+  if (size == 0) return;
+  std::array<std::uint32_t, 16> line;  // the unit of `lane_storage`
+  line.fill(memory::fresh_pattern(seed, number));
+  std::memcpy(memory.data(), line.data(), sizeof line);
+  for (std::size_t filled = sizeof line; filled < size;) {
+    const std::size_t bytes = std::min({filled, most, size - filled});
+    std::memcpy(memory.data() + filled, memory.data(), bytes);
+    filled += bytes;
+  }
 }
 
 // Runs the instructions that need not run in each block.
