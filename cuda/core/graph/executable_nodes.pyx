@@ -14,6 +14,7 @@ cdef class ExecutableGraphNode:
     cdef graph_exec_handle native
     cdef Graph graph
     cdef GraphNode node
+    cdef object key  # of the node in `updated_operands`; a lookup finds the same object fastest
     cdef object __weakref__
 
     def __init__(self, *args, **kwargs):
@@ -84,6 +85,7 @@ cdef ExecutableGraphNode executable_view(Graph graph, object value):
     check_source(graph.source(), node)
     view = cls.__new__(cls)
     view.graph, view.node, view.native = graph, node, graph.native.share_open(graph)
+    view.key = node.identity
     return view
 
 
@@ -127,13 +129,14 @@ cdef int set_in_executable(ExecutableGraphNode view, CUgraphNodeParams* params,
     cdef Graph graph = view.graph
     cdef graph_hold hold, source_hold
     hold_view(view, hold, source_hold)
-    cdef object node = view.node.identity
-    previous = graph.updated_operands.get(node) if graph.updated_operands else None
+    previous = None
+    if graph.last_launch is not None and graph.updated_operands:
+        previous = graph.updated_operands.get(view.key)
     call_alone(graph.lock, driver.cuGraphExecNodeSetParams, view.native.raw(), view.node.raw,
                params)
     if graph.updated_operands is None:
         graph.updated_operands = {}
-    graph.updated_operands[node] = refs
+    graph.updated_operands[view.key] = refs
     if previous is not None:
         release_after_event(graph.last_launch, previous)
     return 0
