@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Linker: it links object code of several sources.
 
-from cuda.core.link import link_rows
-from cuda.core.link.linker_options import current_arch, for_nvjitlink
-
 cdef tuple LINK_TARGETS = ("cubin", "ptx", "ltoir")
 
 
@@ -197,17 +194,19 @@ cdef str input_advice(object value):
 
 cdef int begin_link(Linker self, list codes, object options) except -1:
     """Create the native linker and add the inputs; destroy it on failure."""
+    from cuda.core.link import link_rows, linker_options  # a program in a cache needs no linker
+
     cdef LinkSession session
     cdef list native
     cdef str name = exact_str(options.name, "LinkerOptions.name")
     c_text(utf8(name, "the name of the options"), "the name of the options")
     if _decide_nvjitlink_or_driver():
         check_formats(codes, DriverSession, "the driver")
-        native = link_rows.for_driver(options, current_arch)
+        native = link_rows.for_driver(options, linker_options.current_arch)
         session = DriverSession.create(native)
     else:
         check_formats(codes, NvJitLinkSession, "nvJitLink")
-        native = for_nvjitlink(options)
+        native = linker_options.for_nvjitlink(options)
         session = create_nvjitlink_session(native, options.arch)
     try:
         for code in codes:

@@ -37,6 +37,7 @@ key = make_program_cache_key(code=source, code_type="c++", options=options, targ
 print(key.hex())
 """
 SLOW = {"dataclasses", "enum", "hashlib", "inspect", "re", "tempfile", "threading", "typing"}
+SLOW.add("cuda.core.link.linker_options")  # creates a class with many fields
 
 
 def start(folder):
