@@ -63,12 +63,75 @@ def test_comments_and_strings_are_not_mutated():
     [
         ("x.cpp", "  if (a < b) return;", ["if (a <= b) return;", "if (!(a < b)) return;"]),
         ("x.hpp", "template <int n> struct s;", []),
-        ("x.py", "    if a is None:", ["if a is not None:", "if not (a is None):"]),
+        ("x.pyx", "    if a is None:", ["if a is not None:", "if not (a is None):"]),
         ("x.pyx", "    close(stream)", ["pass"]),
     ],
 )
 def test_a_line_has_exactly_these_mutants(path, line, expected):
     assert after(path, line + "\n") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from __future__ import annotations\ndef f(a: int | None, *b: t[int, 1]) -> int | str: ...",
+        "from __future__ import annotations\nclass c:\n    a: int | None",
+        "def f():\n    a: int | None",
+        "if TYPE_CHECKING:\n    size = 1",
+    ],
+)
+def test_what_only_type_checkers_read_is_not_mutated(text):
+    assert after("x.py", text + "\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a: int | None): ...",
+        "class c:\n    a: int | None",
+        "from __future__ import annotations\nclass c:\n    a = int | None",
+        "from __future__ import annotations\nclass c:\n    a: int = 1",
+        "def f():\n    a: int = 1",
+        "if CHECKING:\n    pass",
+    ],
+)
+def test_what_is_evaluated_is_mutated(text):
+    assert len(after("x.py", text + "\n")) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("cdef int f() except -1:", 0),
+        ("cdef int f() except? -1 nogil:", 0),
+        ("cdef size_t f() except? 0:", 0),
+        ("    cdef int f(self) except -1", 0),
+        ("cdef int f() except 0:", 1),  # a result of 1 would be an error
+        ("if TYPE_CHECKING:", 0),
+    ],
+)
+def test_the_value_that_announces_an_exception_is_not_mutated(line, count):
+    assert len(after("x.pyx", line + "\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "is_changed"),
+    [
+        ("int f(int a) {", "0", False),
+        ("static inline bool t::f(int a) {", "false", False),
+        ("PyObject* f(int a) {", "nullptr", False),
+        ('extern "C" size_t f(int a) noexcept {', "0", False),
+        ("int f(int a) {", "a", True),
+        ("bool f(int a) {", "true", True),
+        ("std::optional<int> f(int a) {", "0", True),
+        ("  const auto g = [&](int a) {", "0", True),
+        ("  const auto g = [&] {", "0", True),
+        ("  const auto g = [&]() -> std::optional<int> {", "0", True),
+    ],
+)
+def test_the_zero_of_a_type_is_not_replaced_by_itself(function, value, is_changed):
+    text = f"int f() {{\n{function}\n    a;\n    return {value};\n"
+    assert ("return {};" in after("x.cpp", text)) == is_changed
 
 
 def test_equivalent_code_is_recognized():
