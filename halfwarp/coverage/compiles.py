@@ -152,10 +152,11 @@ def _file_place(place, first, origins):
     lines = {origins[line] for line in place.lines if line in origins}
     arcs = set()
     for start, end in place.arcs:
-        if start in origins and abs(end) in origins:
-            (path, line), (other, end_line) = origins[start], origins[abs(end)]
+        target = abs(end)
+        if start in origins and target in origins:
+            (path, line), (other, end_line) = origins[start], origins[target]
             if path == other:
-                arcs.add((path, line, end_line if end > 0 else -end_line))
+                arcs.add((path, line, end_line if end == target else -end_line))
     terms = {first + index: sign for index, sign in place.terms.items()}
     return FilePlace(terms, lines, arcs, place.is_selected)
 

@@ -388,7 +388,7 @@ class Parser:
 
     def _has_jump(self, statement, jumps):
         at = self.at - 1
-        while at >= 0 and self.tokens[at].start >= statement.start:
+        while self.tokens[at].start >= statement.start:  # other tokens begin the function
             token = self.tokens[at]
             is_macro = token.text in self.source.macros
             if token.text in jumps or (is_macro and jumps & self.source.macro_words(token.text)):

@@ -14,8 +14,7 @@ def setting(text):
     if not equals or not name.isidentifier():
         raise ValueError(f"--option needs NAME=VALUE, got {text!r}")
     if number := re.fullmatch(r"(\d+)([KMGT]?)", value):
-        size = int(number[1]) * UNITS[number[2]] if len(number[1]) <= DIGITS else 1 << 64
-        if size >> 64:
+        if len(number[1]) > DIGITS or (size := int(number[1]) * UNITS[number[2]]) >> 64:
             raise ValueError(f"--option {name} must fit in 64 bits, got {value[:DIGITS]!r}...")
         return name, size
     return name, WORDS.get(value.lower(), value)

@@ -151,6 +151,20 @@ def test_a_declaration_does_not_change_the_kernel_after_it(declaration):
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        "__device__ auto f(int* x) -> int",
+        "__device__ auto f(int* x) -> D<int>",
+        "struct S { S(int* x); }; __device__ S::S(int* x) : x{x}, y{x}",
+        "struct S { __device__ int f(int* x) const",
+        "__device__ int f(int* x) noexcept",
+    ],
+)
+def test_what_stands_between_parameters_and_body_does_not_hide_the_body(head):
+    assert MarkedText(f"{head} {{\n  f(x);\n  g(x);\n}}\n").lines == {2, 3}
+
+
+@pytest.mark.parametrize(
     ("statement", "lines"),
     [
         ("struct L { int v; L() {} };", {2, 3}),
