@@ -2,6 +2,7 @@
 // The function `launch`.
 #include "python/launch/launch.hpp"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
@@ -97,7 +98,7 @@ PyObject* refuse_uninitialized(PyObject* object) noexcept {
 struct plain_attributes {
   // Returns false with an exception set.
   bool copy_from(const config_fields& config, CUlaunchConfig& native) noexcept {
-    for (unsigned i = 0; i < native.numAttrs; ++i) values[i] = config.attributes[i];
+    std::copy_n(config.attributes, native.numAttrs, values);
     native.attrs = values;
     return true;
   }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Program: C++ to PTX, cubin and LTO-IR without a driver; refusals and their messages."""
 
+import ctypes
 import gc
 import inspect
 import io
@@ -19,6 +20,7 @@ import pytest
 from cuda.core import CUDAError, NVRTCError, ObjectCode, Program, ProgramOptions
 from cuda.core.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType
 
+from ...bindings.function_tables import Replacements, slot
 from ...threads import run_together
 
 SCALE = 'extern "C" __global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }'
@@ -391,6 +393,26 @@ class TestClosing:
         assert int(program.handle) != 0
         program.close()
         assert int(program.handle) == 0
+
+    @pytest.mark.parametrize("closes", [True, False])
+    def test_the_native_program_is_destroyed_once(self, closes):
+        calls, program = Replacements(), make()
+        native, destroyed = int(program.handle), []
+        destroy = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(slot("nvrtcDestroyProgram").value)
+
+        def count_and_destroy(address):
+            destroyed.append(ctypes.c_uint64.from_address(address).value)
+            return destroy(address)
+
+        calls.put("nvrtcDestroyProgram", count_and_destroy, ctypes.c_void_p)
+        try:
+            if closes:
+                program.close()
+            del program
+            gc.collect()
+        finally:
+            calls.undo()
+        assert destroyed == [native]
 
     def test_a_with_block_closes(self):
         with make() as program:

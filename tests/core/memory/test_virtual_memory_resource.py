@@ -372,6 +372,24 @@ class TestGrowth:
         resource.allocate(1).close()
         assert (device.memory_info.free, reservations(emulation)) == (before, addresses)
 
+    def test_an_allocation_that_cannot_be_undone_stays_listed(
+        self, emulation, device, resource, unit
+    ):
+        """It is undone by the third call, after the second one has failed to undo it as well."""
+        before, addresses = device.memory_info.free, reservations(emulation)
+        with (
+            emulation.inject("cuMemSetAccess", error="CUDA_ERROR_UNKNOWN"),
+            emulation.inject("cuMemUnmap", times=4, error="CUDA_ERROR_NOT_READY"),
+        ):
+            with pytest.raises(CUDAError, match="cuMemUnmap"):
+                resource.allocate(1)
+            buffer = resource.allocate(1)
+        assert reservations(emulation) == addresses + 2
+        resource.allocate(1).close()
+        assert reservations(emulation) == addresses + 1
+        buffer.close()
+        assert (device.memory_info.free, reservations(emulation)) == (before, addresses)
+
     def test_a_failed_free_can_be_repeated(self, emulation, device, resource):
         before, addresses = device.memory_info.free, reservations(emulation)
         buffer = resource.allocate(1)

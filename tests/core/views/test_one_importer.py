@@ -380,3 +380,24 @@ class TestRequests:
         assert view.device_id == 0
         assert not view.is_device_accessible
         assert StridedMemoryView.from_dlpack(np.zeros(3), -1).device_id == -1
+
+
+class TestElements:
+    """The type of an array interface's elements, as DLPack names it."""
+
+    @pytest.mark.parametrize(
+        "typestr",
+        "|b1 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 <f2 <f4 <f8 <c8 <c16".split(),
+    )
+    def test_a_type_of_dlpack_is_exported(self, typestr):
+        array = np.zeros(3, typestr)
+        view = StridedMemoryView.from_array_interface(array)
+        assert np.from_dlpack(view).dtype == view.dtype == array.dtype
+
+    @pytest.mark.parametrize("typestr", ["<f16", "<c32", "<U3", "|V2", "|S1", "<M8[s]", ">i4"])
+    def test_another_type_is_not_exported(self, typestr):
+        array = np.zeros(3, typestr)
+        view = StridedMemoryView.from_array_interface(array)
+        assert view.dtype == array.dtype
+        with pytest.raises(BufferError):
+            view.__dlpack__()

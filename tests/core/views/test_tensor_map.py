@@ -408,3 +408,40 @@ class TestOtherMaps:
         images = StridedMemoryView.from_buffer(buffer, (4, 8, 16), dtype="f4")
         with pytest.raises(CUDAError, match="cuTensorMapEncodeIm2colWide"):
             TensorMapDescriptor._from_im2col_wide(images, 0, 0, 4, 4)
+
+
+TWO_DEVICES = """
+from cuda.core import Device, LegacyPinnedMemoryResource
+from cuda.core.utils import StridedMemoryView
+views = []
+for number in (1, 0):
+    device = Device(number)
+    device.set_current()
+    buffer = device.allocate(65536, stream=device.default_stream)
+    views.append(StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4"))
+there, here = views
+pinned = LegacyPinnedMemoryResource().allocate(65536)
+host = StridedMemoryView.from_buffer(pinned, (64, 64), dtype="f4")
+def message(function, *arguments):
+    try:
+        return function(*arguments)
+    except (ValueError, RuntimeError) as error:
+        return error
+tensor_map = here.as_tensor_map((16, 16))
+print(tensor_map.device.device_id, host.as_tensor_map((16, 16)).device.device_id)
+print(message(there.as_tensor_map, (16, 16)))
+print(message(tensor_map.replace_address, there))
+Device(1).set_current()
+print(message(tensor_map.replace_address, there))
+print(there.as_tensor_map((16, 16)).device.device_id)
+"""
+
+
+def test_the_tensor_and_the_map_belong_to_the_current_context(run_python, two_devices):
+    lines = run_python(TWO_DEVICES, **two_devices).splitlines()
+    expected = "expects tensor on device 0, got 1"
+    assert lines[0] == "0 0"  # pinned memory is on the device of its context
+    assert lines[1].endswith(expected)
+    assert lines[2] == f"replace_address {expected}"
+    assert lines[3].startswith("replace_address: the tensor map was created in another context")
+    assert lines[4] == "1"

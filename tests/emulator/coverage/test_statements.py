@@ -3,7 +3,7 @@
 
 import pytest
 
-from halfwarp.coverage.literals import find_literals
+from halfwarp.coverage.literals import _read_segment, find_literals
 from halfwarp.coverage.marks import MarkedText
 from halfwarp.coverage.origins import Origins
 
@@ -104,6 +104,23 @@ def test_escapes_and_adjacent_strings_have_their_lines():
         '        "  g(\\"a\\\\n\\"); \\\n h();\\n}")\n'
     )
     assert lines_of_literals(source) == [{3, 4}]
+
+
+@pytest.mark.parametrize(
+    ("literal", "text"),
+    [
+        ('f"{mark} k() {{ f({ {1: 2}[1] }, {n}); }}"', "0 k() { f(0, 0); }"),
+        ('rf"{mark} k() {{ f({n!r:>{width}}); }}\\n"', "0 k() { f(0); }\\n"),
+        ('b"__device__ k() {\\t\\x41\\101; }"', "__device__ k() {\tAA; }"),
+        ('"__device__ k() { \\\n}"', "__device__ k() { }"),
+    ],
+)
+def test_a_literal_is_evaluated_with_zeros_for_expressions(literal, text):
+    assert _read_segment(literal, 1, 1).text == text
+
+
+def test_an_expression_without_an_end_reaches_to_the_end():
+    assert _read_segment('f"a {b"', 1, 1).text == "a 0"
 
 
 def test_a_docstring_is_no_kernel():

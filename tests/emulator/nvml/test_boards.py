@@ -180,6 +180,21 @@ class TestBoard:
         finally:
             os.sched_setaffinity(0, before)
 
+    def test_its_node_of_memory_is_the_first(self, board):
+        assert nvml.device_get_numa_node_id(board) == 0
+        for scope in (0, 1):
+            assert list(nvml.device_get_memory_affinity(board, 3, scope)) == [1, 0, 0]
+
+    @pytest.mark.parametrize(
+        "function",
+        [nvml.device_get_memory_affinity, nvml.device_get_cpu_affinity_within_scope],
+    )
+    def test_an_unknown_scope_or_an_empty_set_is_refused(self, board, function):
+        invalid = nvml.Return.ERROR_INVALID_ARGUMENT
+        assert refused(invalid, function, board, 2, 2)
+        assert refused(invalid, function, board, 0, 0)
+        assert len(function(board, 2, 1)) == 2
+
     def test_all_its_memory_is_visible_to_the_host(self, board):
         seen, own = nvml.device_get_bar1_memory_info(board), nvml.device_get_memory_info_v2(board)
         assert (seen.bar1_total, seen.bar1_used) == (own.total, own.used)
