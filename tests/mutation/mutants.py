@@ -76,7 +76,7 @@ STRINGS_PYTHON = (
     r"|'(?:\\.|[^'\\\n])*'|#[^\n]*"
 )
 
-# The value that a caller of a Cython function compares with before it asks for the exception.
+# The result by which a Cython function signals an exception: the caller also queries the exception.
 EXCEPTION_VALUE = re.compile(r"(?<=\) )except(?: -|\? ?-?)\w+(?=:?$| nogil)", re.M)
 # A function of a type for which `{}` is zero, and the zeros that it may return.
 ZERO_FUNCTION = re.compile(

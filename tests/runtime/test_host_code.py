@@ -219,7 +219,7 @@ def test_the_function_of_a_kernel_is_the_drivers(program):
 
 
 def test_a_cooperative_launch_is_cooperative(program):
-    """Its grid must fit on the device, which no other launch demands."""
+    """The grid must fit on the device; other launches have no such limit."""
     value, other, last = ctypes.c_uint(3), ctypes.c_uint64(), ctypes.c_uint8()
     arguments = (ctypes.c_void_p * 3)(*map(ctypes.addressof, (value, other, last)))
     one, many = Dim3(1, 1, 1), Dim3(1 << 20, 1, 1)

@@ -127,7 +127,7 @@ def test_neighbors_of_a_node_are_listed(earlier, graph, nodes, form):
 
 
 class Capture:
-    """What a function says about a capture."""
+    """The outputs of a function that describes a capture."""
 
     def __init__(self, function, stream, edges=None):
         self.status, self.id = ctypes.c_int(-1), ctypes.c_ulonglong()
@@ -141,7 +141,7 @@ class Capture:
 
 @pytest.mark.parametrize("suffix", ["", "_ptsz"])
 def test_a_capture_is_described_and_its_dependencies_change(earlier, managed, suffix):
-    """The suffix makes a null stream the one of the thread."""
+    """With the suffix, a null stream is the default stream of the thread."""
     stream = pointer() if suffix else PER_THREAD
     assert earlier.cudaStreamBeginCapture(PER_THREAD, 2) == 0
     info = "cudaStreamGetCaptureInfo"
@@ -260,11 +260,11 @@ def test_a_texture_returns_its_descriptions(earlier, array_resource):
     description = (ctypes.c_int * 20)()
     create = earlier.cudaCreateTextureObject
     assert create(byref(texture), array_resource, description, None) == 0
-    told = earlier.cudaGetTextureObjectResourceDesc
-    assert told(byref(resource), texture) == 0
+    query = earlier.cudaGetTextureObjectResourceDesc
+    assert query(byref(resource), texture) == 0
     assert bytes(resource.bytes)[8:16] == bytes(array_resource)[8:16]
     assert resource.is_intact(64)
-    assert told(None, texture) == INVALID_VALUE
+    assert query(None, texture) == INVALID_VALUE
     assert earlier.cudaDestroyTextureObject(texture) == 0
     assert create(byref(texture), None, description, None) == INVALID_VALUE
     assert create(byref(texture), array_resource, None, None) == INVALID_VALUE
@@ -277,10 +277,10 @@ def test_a_view_of_an_array_is_passed_on(earlier, later, array_resource):
     create = earlier.cudaCreateTextureObject
     assert create(byref(texture), array_resource, description, viewed) == NOT_SUPPORTED
     assert create(byref(texture), array_resource, description, None) == 0
-    told = "cudaGetTextureObjectResourceViewDesc"
-    code = later[told](byref(view), texture)
+    query = "cudaGetTextureObjectResourceViewDesc"
+    code = later[query](byref(view), texture)
     assert code != 0
-    assert earlier[told](byref(view), texture) == code
+    assert earlier[query](byref(view), texture) == code
     assert view.is_intact(0)
     assert earlier.cudaDestroyTextureObject(texture) == 0
 

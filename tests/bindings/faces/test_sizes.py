@@ -59,10 +59,10 @@ def test_bytes_have_the_size_that_the_library_returns(nvrtc, program, ptx):
 
 
 def test_an_array_has_the_size_that_the_library_returns(nvrtc):
-    found = list(nvrtc.get_supported_archs())
-    assert len(found) == nvrtc.get_num_supported_archs()
-    assert found == sorted(found)
-    assert 90 in found
+    targets = list(nvrtc.get_supported_archs())
+    assert len(targets) == nvrtc.get_num_supported_archs()
+    assert targets == sorted(targets)
+    assert 90 in targets
 
 
 def test_handles_have_the_number_that_the_driver_returns(ptx):

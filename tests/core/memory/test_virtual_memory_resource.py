@@ -375,7 +375,7 @@ class TestGrowth:
     def test_an_allocation_that_cannot_be_undone_stays_listed(
         self, emulation, device, resource, unit
     ):
-        """It is undone by the third call, after the second one has failed to undo it as well."""
+        """The second call fails to undo it as well, and the third call undoes it."""
         before, addresses = device.memory_info.free, reservations(emulation)
         with (
             emulation.inject("cuMemSetAccess", error="CUDA_ERROR_UNKNOWN"),

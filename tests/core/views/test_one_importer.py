@@ -387,7 +387,10 @@ class TestElements:
 
     @pytest.mark.parametrize(
         "typestr",
-        "|b1 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 <f2 <f4 <f8 <c8 <c16".split(),
+        [
+            *("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8"),
+            *("<f2", "<f4", "<f8", "<c8", "<c16"),
+        ],
     )
     def test_a_type_of_dlpack_is_exported(self, typestr):
         array = np.zeros(3, typestr)

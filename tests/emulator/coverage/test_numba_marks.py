@@ -110,8 +110,8 @@ def test_a_branch_to_one_line_is_no_branch_between_lines():
 def test_places_of_a_text_become_places_of_files():
     origins = {1: ("a.py", 11), 2: ("a.py", 12), 3: ("b.py", 13)}
     place = marks.Place({0: 1, 2: -1}, {1, 3, 4}, {(1, 2), (1, -2), (2, 3), (2, 4), (4, 1)}, True)
-    found = _file_place(place, 7, origins)
-    assert found.terms == {7: 1, 9: -1}
-    assert found.lines == {("a.py", 11), ("b.py", 13)}
-    assert found.arcs == {("a.py", 11, 12), ("a.py", 11, -12)}
-    assert found.is_selected
+    result = _file_place(place, 7, origins)
+    assert result.terms == {7: 1, 9: -1}
+    assert result.lines == {("a.py", 11), ("b.py", 13)}
+    assert result.arcs == {("a.py", 11, 12), ("a.py", 11, -12)}
+    assert result.is_selected
