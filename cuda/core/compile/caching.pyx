@@ -37,16 +37,20 @@ cdef object compile_through(Program self, object cache, str target, object name_
 
 cdef bytes key_of_program(Program self, Compiler compiler, str target, tuple names):
     cdef bytes key
+    cdef tuple fields = None
     options = compiler.options_in_use()
     if not names and type(compiler) is NvrtcCompiler:
         key = kept_key(self, options, target)
         if key is not None:
             return key
+        fields = plain_fields(options)
     key = cache_function("keys", "make_program_cache_key")(
         code=self.source, code_type=self.code_type, options=options,
         target_type=target, name_expressions=names)
-    if not names and type(compiler) is NvrtcCompiler:
-        keep_key(self, options, target, key)
+    # Another thread may have changed the options since, and the key may have the earlier ones.
+    if fields is not None and has_fields(PyObject_GenericGetDict(options, NULL), fields):
+        with cython.critical_section(self):
+            self.kept_key = (type(options), cached_nvrtc_version, target, fields, key)
     return key
 
 
@@ -56,25 +60,25 @@ cdef bytes kept_key(Program self, object options, str target):
     with cython.critical_section(self):
         entry = self.kept_key
     if entry is None or entry[0] is not type(options) or entry[1] != cached_nvrtc_version or \
-            entry[2] != target:
+            not cached_nvrtc_version or entry[2] != target:
         return None
     return entry[4] if has_fields(PyObject_GenericGetDict(options, NULL), entry[3]) else None
 
 
-cdef int keep_key(Program self, object options, str target, bytes key) except -1:
-    """Keep a key that depends on nothing but the target and fields without mutable values."""
-    cls = type(options)
-    if cls is not public_object("ProgramOptions") or options.use_bundled_headers \
-            or not cached_nvrtc_version:
-        return 0
+cdef tuple plain_fields(object options):
+    """Return names and values of options that determine a key together with the target, or None.
+
+    A mutable value can change in place, and bundled headers are in a folder of the environment.
+    """
+    if type(options) is not public_object("ProgramOptions") or options.use_bundled_headers:
+        return None
+    cdef dict values = options.__dict__.copy()
     cdef list fields = []
-    for name, value in options.__dict__.items():
+    for name, value in values.items():
         if value is not None and type(value) not in (str, bool, int):
-            return 0
+            return None
         fields += (name, value)
-    with cython.critical_section(self):
-        self.kept_key = (cls, cached_nvrtc_version, target, tuple(fields), key)
-    return 0
+    return tuple(fields)
 
 
 cdef bint has_fields(dict fields, tuple expected) except -1:

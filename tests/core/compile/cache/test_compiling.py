@@ -5,9 +5,11 @@ import io
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cuda.bindings import _low
 from cuda.core import (
     LaunchConfig,
     NVRTCError,
@@ -16,6 +18,7 @@ from cuda.core import (
     ProgramOptions,
     launch,
 )
+from cuda.core.compile.cache import keys
 from cuda.core.utils import (
     FileStreamProgramCache,
     InMemoryProgramCache,
@@ -367,6 +370,20 @@ class TestUserCaches:
         assert program.compile("ptx", cache=cache).code == plain.code
         Options.macro = "scale=second"
         assert program.compile("ptx", cache=cache).code != plain.code
+
+    def test_a_change_while_the_key_is_computed_is_not_missed(self, monkeypatch):
+        options = ProgramOptions(arch="sm_80")
+        program, cache = Program(SOURCE, "c++", options), InMemoryProgramCache()
+
+        def is_emulated():
+            options.lineinfo = True  # after the options became part of the key
+            return _low.is_emulated()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(keys, "_low", SimpleNamespace(is_emulated=is_emulated))
+            program.compile("cubin", cache=cache)
+        program.compile("cubin", cache=cache)
+        assert cache.stats()["writes"] == 2
 
     def test_a_deleted_option_determines_the_key(self, cache):
         options = ProgramOptions(arch="sm_80", lineinfo=True)
