@@ -137,3 +137,12 @@ def test_a_function_of_the_driver_is_no_kernel(kernel):
     ok(runtime.cudaFuncSetCacheConfig(int(kernel), preference))
     code = runtime.cudaFuncSetCacheConfig(function, preference)[0]
     assert code == Error.cudaErrorInvalidResourceHandle
+
+
+def test_a_driver_function_is_that_of_this_release():
+    usual = runtime.cudaGetDriverEntryPointFlags.cudaEnableDefault
+    pointer, status = ok(runtime.cudaGetDriverEntryPoint(b"cuMemcpyBatchAsync", usual))
+    version = ok(runtime.getLocalRuntimeVersion())
+    found = ok(runtime.cudaGetDriverEntryPointByVersion(b"cuMemcpyBatchAsync", version, usual))
+    assert (pointer, status) == found
+    assert status == runtime.cudaDriverEntryPointQueryResult.cudaDriverEntryPointSuccess

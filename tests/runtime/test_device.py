@@ -186,3 +186,39 @@ def test_after_a_reset_the_next_call_creates_a_context(run_python):
         print(runtime.cudaMalloc(64)[0].name)
     """)
     assert output == ["0 0", "cudaSuccess"]
+
+
+def test_writes_of_other_devices_are_flushed_or_not_supported():
+    target = runtime.cudaFlushGPUDirectRDMAWritesTarget
+    scope = runtime.cudaFlushGPUDirectRDMAWritesScope
+    arguments = (
+        target.cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
+        scope.cudaFlushGPUDirectRDMAWritesToOwner,
+    )
+    (code,) = runtime.cudaDeviceFlushGPUDirectRDMAWrites(*arguments)
+    (expected,) = driver.cuFlushGPUDirectRDMAWrites(
+        driver.CUflushGPUDirectRDMAWritesTarget(int(arguments[0])),
+        driver.CUflushGPUDirectRDMAWritesScope(int(arguments[1])),
+    )
+    assert int(code) == int(expected)
+
+
+@pytest.mark.parametrize(("bits", "channels"), [(8, 1), (32, 4), (16, 2)])
+def test_the_width_of_a_linear_texture_is_the_drivers(bits, channels):
+    formats = driver.CUarray_format
+    members = {8: "UNSIGNED_INT8", 16: "UNSIGNED_INT16", 32: "UNSIGNED_INT32"}
+    kind = runtime.cudaChannelFormatKind.cudaChannelFormatKindUnsigned
+    sizes = [bits] * channels + [0] * (4 - channels)
+    description = ok(runtime.cudaCreateChannelDesc(*sizes, kind))
+    code, width = runtime.cudaDeviceGetTexture1DLinearMaxWidth(description, 0)
+    format_ = getattr(formats, f"CU_AD_FORMAT_{members[bits]}")
+    expected = driver.cuDeviceGetTexture1DLinearMaxWidth(format_, channels, 0)
+    assert (int(code), width) == (int(expected[0]), expected[1])
+
+
+def test_a_linear_texture_needs_a_format():
+    kind = runtime.cudaChannelFormatKind.cudaChannelFormatKindUnsigned
+    invalid = ok(runtime.cudaCreateChannelDesc(5, 0, 0, 0, kind))
+    for description in (None, invalid):
+        (code, _) = runtime.cudaDeviceGetTexture1DLinearMaxWidth(description, 0)
+        assert code != Error.cudaSuccess

@@ -290,3 +290,29 @@ def test_the_address_of_a_free_node_is_returned(graph):
     address = int(params.dptr)
     freed = ok(runtime.cudaGraphAddMemFreeNode(graph, [allocated], 1, address))
     assert int(ok(runtime.cudaGraphMemFreeNodeGetParams(freed))) == address != 0
+
+
+def copying(source, target, size):
+    params = runtime.cudaGraphNodeParams()
+    params.type = Type.cudaGraphNodeTypeMemcpy
+    copy = params.memcpy.copyParams
+    copy.srcPtr = runtime.make_cudaPitchedPtr(source, size, size, 1)
+    copy.dstPtr = runtime.make_cudaPitchedPtr(target, size, size, 1)
+    copy.extent = runtime.make_cudaExtent(size, 1, 1)
+    copy.kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToDevice
+    return params
+
+
+def test_a_copy_is_added_and_changed_as_a_node_of_any_type(graph, stream, memory):
+    source, target = memory(16), memory(16)
+    ok(runtime.cudaMemset(source, 5, 8))
+    ok(runtime.cudaMemset(source + 8, 6, 8))
+    ok(runtime.cudaMemset(target, 0, 16))
+    node = ok(runtime.cudaGraphAddNode(graph, [], None, 0, copying(source, target, 8)))
+    executable = ok(runtime.cudaGraphInstantiate(graph, 0))
+    run(executable, stream)
+    assert read(target, 16) == b"\5" * 8 + bytes(8)
+    ok(runtime.cudaGraphExecNodeSetParams(executable, node, copying(source + 8, target + 8, 8)))
+    run(executable, stream)
+    assert read(target, 16) == b"\5" * 8 + b"\6" * 8
+    ok(runtime.cudaGraphExecDestroy(executable))
