@@ -187,3 +187,58 @@ def test_graphs_belong_to_their_process(graph, captured):
         graph.__init__()
     assert (graph == 3) is False and (graph.empty() == 3) is False
     assert (graph.create_condition() == 3) is False
+
+
+PEERS = """
+from cuda.core import Device, GraphDefinition
+there, here = Device(1), Device(0)
+for call in (lambda graph: graph.allocate(64), lambda graph: graph.allocate(64, device=0)):
+    try:
+        print(call(GraphDefinition()).device_id)
+    except RuntimeError as error:
+        print(error)
+here.set_current()
+graph = GraphDefinition()
+for peers in ([there], [1], [0, there], []):
+    node = graph.allocate(64, device=here, peer_access=peers)
+    print(node.device_id, node.peer_access)
+print(graph.allocate(64, device=there, peer_access=[0]).device_id)
+print(sorted({(node.device_id, node.peer_access) for node in graph.nodes()}))
+"""
+
+
+def test_peers_are_devices_or_their_numbers(run_python, two_devices):
+    lines = run_python(PEERS, **two_devices).splitlines()
+    assert lines[2:] == [
+        "0 (1,)",
+        "0 (1,)",
+        "0 (0, 1)",
+        "0 ()",
+        "1",
+        "[(0, ()), (0, (0, 1)), (0, (1,)), (1, (0,))]",
+    ]
+    assert lines[0].startswith("No current CUDA context on this thread")
+
+
+def test_a_callback_node_returns_its_callable(graph):
+    def work():
+        pass
+
+    node = graph.callback(work)
+    assert node.callback is work
+    with pytest.warns(DeprecationWarning, match=r"callback_fn.*HostCallbackNode\.callback"):
+        assert node.callback_fn is work
+
+
+def test_an_edge_is_discarded_once(graph):
+    first, second = graph.join(), graph.join()
+    first.succ.add(second)
+    assert second in first.succ and first in second.pred
+    first.succ.discard(second)
+    first.succ.discard(second)
+    assert second not in first.succ
+    with pytest.raises(KeyError):
+        first.succ.remove(second)
+    first.succ.add(second)
+    first.succ.remove(second)
+    assert list(first.succ) == list(second.pred) == []

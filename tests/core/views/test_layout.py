@@ -57,6 +57,9 @@ def test_what_makes_no_layout_is_refused(arguments, error, text):
         (lambda: C.repacked(32), "must be divisible by 8"),
         (lambda: C.repacked(8, 4), "must be aligned"),
         (lambda: C.repacked(2**40), "less than 2\\*\\*31"),
+        (lambda: C.repacked(0), "greater than zero, and less than 2\\*\\*31, got 0"),
+        (lambda: C.max_compatible_itemsize(0), "max_itemsize must be greater than zero, got 0"),
+        (lambda: C.max_compatible_itemsize(3), r"max_itemsize \(3\) cannot be less than .* \(4\)"),
         (lambda: Layout((3,), (-1,), 4).required_size_in_bytes(), "before its beginning"),
     ],
 )
@@ -137,6 +140,33 @@ def test_the_largest_itemsize_is_never_below_the_present_one(itemsize):
     result = layout.max_compatible_itemsize(itemsize)
     assert result == 4
     assert layout.repacked(result) is layout
+
+
+def test_a_packed_axis_of_one_element_may_be_removed():
+    layout = Layout((3, 2, 5), (12, 1, 2), 4)
+    for keeps, shape, strides in ((True, (3, 1, 5), (6, 1, 1)), (False, (3, 5), (6, 1))):
+        result = layout.repacked(8, 0, 1, keeps)
+        assert (result.shape, result.strides, result.itemsize) == (shape, strides, 8)
+    assert layout[1:].repacked(8, 0, 1, False).slice_offset == 6
+    longer = Layout((3, 4), (4, 1), 4).repacked(8, 0, 1, False)
+    assert longer.shape == (3, 2)  # two elements remain
+    same = Layout((3, 1), (1, 1), 8).repacked(4, 0, 1, False)
+    assert same.shape == (3, 2)
+
+
+def test_axes_of_several_sources_are_divided_and_joined():
+    layout = Layout((4, 1, 6), (100, 1, 2), 4)
+    assert layout.reshaped((2, 2, 3, 2)).strides == (200, 100, 4, 2)
+    assert layout.reshaped((4, 3, 1, 2)).strides == (100, 4, 4, 2)
+    assert layout.reshaped((2, -1, 6)).strides == (200, 100, 2)
+    with pytest.raises(ValueError, match="incompatible"):
+        layout.reshaped((3, 8))
+
+
+def test_as_many_indices_as_axes_are_allowed():
+    assert C[1, 2, 3].shape == ()
+    assert C[1, 2, 3, None].shape == (1,)
+    assert C[..., 1, 2, 3].slice_offset == 23
 
 
 def test_it_is_immutable_unhashable_and_neither_copied_nor_pickled():

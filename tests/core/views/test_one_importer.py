@@ -404,3 +404,17 @@ class TestElements:
         assert view.dtype == array.dtype
         with pytest.raises(BufferError):
             view.__dlpack__()
+
+
+def test_older_names_import_the_interfaces(stream, pinned):
+    from cuda.core import _memoryview
+
+    array = np.arange(6, dtype="i2")
+    on_host = _memoryview.view_as_array_interface(array)
+    on_device = _memoryview.view_as_cai(Interface(pinned), -1)
+    assert (on_host.shape, on_host.ptr) == ((6,), array.ctypes.data)
+    assert (on_device.shape, on_device.ptr) == ((12,), int(pinned.handle))
+    with pytest.warns(DeprecationWarning, match="empty StridedMemoryView"):
+        empty = StridedMemoryView()
+    assert _memoryview.view_as_cai(Interface(pinned), -1, empty) is empty
+    assert empty.ptr == on_device.ptr
