@@ -194,4 +194,4 @@ def _folders_of(source):
         return []
     if spec.submodule_search_locations:
         return list(spec.submodule_search_locations)
-    return [os.path.dirname(spec.origin)] if spec.origin else []
+    return [os.path.dirname(spec.origin)] if spec.has_location else []

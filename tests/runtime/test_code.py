@@ -143,6 +143,6 @@ def test_a_driver_function_is_that_of_this_release():
     usual = runtime.cudaGetDriverEntryPointFlags.cudaEnableDefault
     pointer, status = ok(runtime.cudaGetDriverEntryPoint(b"cuMemcpyBatchAsync", usual))
     version = ok(runtime.getLocalRuntimeVersion())
-    found = ok(runtime.cudaGetDriverEntryPointByVersion(b"cuMemcpyBatchAsync", version, usual))
-    assert (pointer, status) == found
+    expected = ok(runtime.cudaGetDriverEntryPointByVersion(b"cuMemcpyBatchAsync", version, usual))
+    assert (pointer, status) == expected
     assert status == runtime.cudaDriverEntryPointQueryResult.cudaDriverEntryPointSuccess

@@ -195,3 +195,18 @@ def test_supported_architectures_are_a_list():
     assert result == nvrtc.nvrtcResult.NVRTC_SUCCESS
     assert 90 in architectures
     assert len(architectures) == nvrtc.nvrtcGetNumSupportedArchs()[1]
+
+
+def test_the_devices_of_gl_are_as_many_as_asked_for(put):
+    """The array is the second output; its length is an argument."""
+
+    def list_devices(count, devices, length, kind):
+        count[0] = 2
+        devices[0], devices[length - 1] = 7, length
+
+    numbers = ctypes.POINTER(ctypes.c_uint), ctypes.POINTER(ctypes.c_int)
+    put("cuGLGetDevices", list_devices, *numbers, ctypes.c_uint, ctypes.c_int)
+    everything = driver.CUGLDeviceList.CU_GL_DEVICE_LIST_ALL
+    code, count, devices = driver.cuGLGetDevices(3, everything)
+    assert (int(code), count) == (0, 2)
+    assert [int(each) for each in devices] == [7, 0, 3]
