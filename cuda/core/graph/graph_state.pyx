@@ -2,6 +2,7 @@
 # State shared by all wrappers of one graph: handle, lock, nodes and retained objects.
 
 from cpython.exc cimport PyErr_Clear
+from cpython.list cimport PyList_GET_ITEM
 
 # Limit of objects in one list: destroying a node copies the list.
 cdef Py_ssize_t LIST_CAPACITY = 96
@@ -147,11 +148,7 @@ cdef _RetainedObjects retain_launch_operands(_GraphState graph, object kernel, t
 cdef int add_launch_operands(list refs, object kernel, tuple operands) except -1:
     """Add a kernel and its arguments: the memory of a Buffer, and also the Buffer itself."""
     refs.append(kernel)
-    add_operands(refs, operands)
-    for operand in operands:
-        if isinstance(operand, Buffer):
-            refs.append(operand)
-    return 0
+    return add_operands(refs, operands, True)
 
 
 cdef int return_retained_list(_GraphState graph, _RetainedObjects retained) except -1:
@@ -234,12 +231,17 @@ cdef int set_node(GraphNode node, CUgraphNodeParams* params, list refs) except -
 cdef bint retains_same(_NodeState state, list refs) except -1:
     """Return whether the node retains exactly `refs`: most updates change numbers only."""
     cdef _RetainedObjects retained = state.retained
+    cdef list objects
     cdef Py_ssize_t i
     if retained is None or state.count != len(refs):
         return False
-    for i in range(state.count):
-        if retained.objects[state.first + i] is not refs[i]:
+    objects = retained.objects
+    with cython.critical_section(objects):  # the comparison of borrowed references is faster
+        if len(objects) < state.first + state.count:
             return False
+        for i in range(state.count):
+            if PyList_GET_ITEM(objects, state.first + i) != PyList_GET_ITEM(refs, i):
+                return False
     return True
 
 

@@ -23,7 +23,7 @@ cdef int keep_captured_launch(const stream_ref& stream, object kernel,
     cdef list refs = references_of_capture(stream)
     if refs is not None:
         refs.append(kernel)
-        add_operands(refs, arguments)
+        add_operands(refs, arguments, False)
     return 0
 
 

@@ -11,8 +11,9 @@ cdef object share_operand(object operand)
 # Returns the object to retain for the memory of an open Buffer; None if a graph owns the memory.
 cdef object owner_for_graph(Buffer buffer)
 
-# Appends the objects to retain for operands to a list; skips plain values such as numbers.
-cdef int add_operands(list refs, object operands) except -1
+# Appends the objects to retain for operands to a list; skips plain values such as numbers. Appends
+# each Buffer itself as well if `has_buffers`.
+cdef int add_operands(list refs, object operands, bint has_buffers) except -1
 
 # Registers GraphMemoryResource: graphs do not retain memory that they own.
 cdef int set_graph_memory_class(object cls) except -1

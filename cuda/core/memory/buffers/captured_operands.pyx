@@ -62,12 +62,14 @@ cdef inline bint is_plain(object value) noexcept:
             or value is None or PyComplex_CheckExact(value))
 
 
-cdef int add_operands(list refs, object operands) except -1:
+cdef int add_operands(list refs, object operands, bint has_buffers) except -1:
     for each in operands:
         if not is_plain(each):
             shared = share_operand(each)
             if shared is not None:
                 refs.append(shared)
+            if has_buffers and isinstance(each, Buffer):
+                refs.append(each)
     return 0
 
 
@@ -82,4 +84,4 @@ cdef int retain_captured_copy(Stream stream, object target, object source) excep
 
 cdef int retain_operands_in_capture(const stream_ref& stream, tuple operands) except -1:
     cdef list objects = references_of_capture(stream)
-    return 0 if objects is None else add_operands(objects, operands)
+    return 0 if objects is None else add_operands(objects, operands, False)
