@@ -4,6 +4,7 @@
 import ctypes
 
 import pytest
+from cuda.core.emulation import library
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
@@ -175,3 +176,30 @@ print(emulation.stats(), emulation.sweep(work) > 0)
         with pytest.raises(AssertionError, match="raised ZeroDivisionError"):
             emulated.sweep(careless, "cuCtxSynchronize")
         assert emulated.sweep(careless, "cuCtxSynchronize", expected=ZeroDivisionError) == 1
+
+
+@pytest.mark.parametrize(
+    ("context", "codes", "fails"),
+    [(0, (1, 1, 1), False), (5, (0, 0, 0), False), (5, (1, 0, 0), True), (5, (0, 0, 1), True)],
+)
+def test_a_sweep_probes_the_context_if_there_is_one(monkeypatch, context, codes, fails):
+    class Driver:
+        def cuCtxGetCurrent(self, place):
+            place._obj.value = context
+
+        def cuMemAlloc_v2(self, place, size):
+            return codes[0]
+
+        def cuMemFree_v2(self, address):
+            return codes[1]
+
+        def cuCtxSynchronize(self):
+            return codes[2]
+
+    monkeypatch.setattr(library, "load", Driver)
+    if not fails:
+        library.probe("cuMemAlloc 1")
+        return
+    with pytest.raises(AssertionError, match=r"sweep: after cuMemAlloc 1 .* return \[") as caught:
+        library.probe("cuMemAlloc 1")
+    assert str(list(codes)) in str(caught.value)

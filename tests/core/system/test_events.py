@@ -10,6 +10,7 @@ import weakref
 import pytest
 from cuda.core import emulation, system
 from cuda.core.system import typing
+from cuda.core.system._system_events import RegisteredSystemEvents
 
 
 def supported(device):
@@ -190,3 +191,30 @@ def test_no_device_is_added_until_the_timeout(nvml_device):
 def test_an_invalid_event_of_the_machine_is_refused(nvml_device, value):
     with pytest.raises(ValueError, match="Invalid event type: "):
         system.register_events(value)
+
+
+def test_a_set_of_events_of_the_system_is_freed_once(monkeypatch):
+    from cuda.bindings import nvml
+
+    calls = []
+    monkeypatch.setattr(nvml, "system_event_set_create", lambda: 77)
+    monkeypatch.setattr(nvml, "system_register_events", lambda *each: calls.append(each))
+    monkeypatch.setattr(nvml, "system_event_set_free", calls.append)
+    events = RegisteredSystemEvents(3)
+    assert calls.count((3, 77)) == 1
+    assert 77 not in calls
+    del events
+    gc.collect()
+    assert calls.count(77) == 1
+
+
+def test_a_set_that_was_not_created_is_not_freed(monkeypatch):
+    from cuda.bindings import nvml
+
+    freed = []
+    monkeypatch.setattr(nvml, "system_event_set_create", lambda: 1 / 0)
+    monkeypatch.setattr(nvml, "system_event_set_free", freed.append)
+    with pytest.raises(ZeroDivisionError):
+        RegisteredSystemEvents(3)
+    gc.collect()
+    assert None not in freed
