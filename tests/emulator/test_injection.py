@@ -196,10 +196,11 @@ def test_a_sweep_probes_the_context_if_there_is_one(monkeypatch, context, codes,
         def cuCtxSynchronize(self):
             return codes[2]
 
-    monkeypatch.setattr(library, "load", Driver)
-    if not fails:
-        library.probe("cuMemAlloc 1")
-        return
-    with pytest.raises(AssertionError, match=r"sweep: after cuMemAlloc 1 .* return \[") as caught:
-        library.probe("cuMemAlloc 1")
+    with monkeypatch.context() as patch:
+        patch.setattr(library, "load", Driver)
+        if not fails:
+            library.probe("cuMemAlloc 1")
+            return
+        with pytest.raises(AssertionError, match=r"after cuMemAlloc 1 .* return \[") as caught:
+            library.probe("cuMemAlloc 1")
     assert str(list(codes)) in str(caught.value)
