@@ -11,8 +11,8 @@ from cuda.core.emulation.profiling.text import COLUMNS
 
 def counts(line, instructions, source="code <a>", **values):
     """Return the counts of a line; all others are 0."""
-    rest = dict.fromkeys(COLUMNS.values(), 0)
-    return Fake(**{**rest, **values, "instructions": instructions, "line": line, "source": source})
+    zeros = dict.fromkeys(COLUMNS.values(), 0)
+    return Fake(**{**zeros, **values, "instructions": instructions, "line": line, "source": source})
 
 
 @pytest.fixture
