@@ -63,6 +63,69 @@ std::string frame_of(const std::string& blocks, char size) {
   return from_hex("28b52ffd20") + size + blocks;
 }
 
+std::string little_endian(std::uint64_t value, int bytes) {
+  std::string result;
+  for (int i = 0; i < bytes; ++i) result += static_cast<char>(value >> 8 * i);
+  return result;
+}
+
+// A compressed block, and a frame of such blocks whose text has `size` bytes.
+std::string block_of(const std::string& content, bool is_last = true) {
+  return little_endian(content.size() << 3 | 2 << 1 | is_last, 3) + content;
+}
+std::string long_frame_of(const std::string& blocks, std::uint64_t size) {
+  return from_hex("28b52ffda0") + little_endian(size, 4) + blocks;
+}
+
+// Bits from the first one that a decoder reads to the last, behind the bit that marks the start.
+std::string stream_of(std::string bits) {
+  bits.insert(0, 1, '1');
+  bits.insert(0, (8 - bits.size() % 8) % 8, '0');
+  std::string result;
+  for (std::size_t at = bits.size(); at > 0; at -= 8) {
+    result += static_cast<char>(std::stoi(bits.substr(at - 8, 8), nullptr, 2));
+  }
+  return result;
+}
+
+// Codes for the bytes 0 and 1, which have one bit each.
+const std::string one_bit_codes = "\x80\x10";
+
+// Literals of coded bits: one stream, or four with the sizes of the first three.
+std::string coded_literals(const std::string& bits, unsigned format, const std::string& codes) {
+  constexpr unsigned size_bits[] = {10, 10, 14, 18}, header_bytes[] = {3, 3, 4, 5};
+  std::string data = codes;
+  if (format == 0) {
+    data += stream_of(bits);
+  } else {
+    const std::size_t part = (bits.size() + 3) / 4;
+    std::string sizes, streams;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::string stream = stream_of(bits.substr(i * part, part));
+      if (i < 3) sizes += little_endian(stream.size(), 2);
+      streams += stream;
+    }
+    data += sizes + streams;
+  }
+  const std::uint64_t type = codes.empty() ? 3 : 2;
+  const std::uint64_t header = type | format << 2 | bits.size() << 4 |
+                               static_cast<std::uint64_t>(data.size()) << (4 + size_bits[format]);
+  return little_endian(header, static_cast<int>(header_bytes[format])) + data;
+}
+
+std::string random_bits(std::size_t count) {
+  std::string bits;
+  for (std::uint32_t random = 7; bits.size() < count;) {
+    random = random * 1103515245 + 12345;
+    bits += random >> 30 & 1 ? '1' : '0';
+  }
+  return bits;
+}
+std::string bytes_of(std::string bits) {
+  for (char& each : bits) each = static_cast<char>(each - '0');
+  return bits;
+}
+
 TEST(Zstd, ReadsFramesOfTheReferenceImplementation) {
   EXPECT_EQ(unpack(from_hex(fast), text().size()), text());
   EXPECT_EQ(unpack(from_hex(dense), text().size()), text());
@@ -98,6 +161,93 @@ TEST(Zstd, ReadsLongRunsAndMatches) {
   const std::string frame =
       from_hex("28b52ffd606e024d0e00841b") + literals + from_hex("03000157ab022cc3b79c8cc3833252");
   EXPECT_EQ(unpack(frame, text.size()), text);
+}
+
+TEST(Zstd, ReadsCodedLiteralsOfEachFormat) {
+  constexpr struct {
+    unsigned format;
+    std::size_t size;
+  } cases[] = {{0, 1}, {0, 1023}, {1, 6}, {1, 1023}, {2, 1024}, {2, 16383}, {3, 16384}, {3, 131072}};
+  for (const auto& [format, size] : cases) {
+    const std::string bits = random_bits(size);
+    const std::string block = block_of(coded_literals(bits, format, one_bit_codes) + '\0');
+    EXPECT_EQ(unpack(long_frame_of(block, size), size), bytes_of(bits)) << format << " " << size;
+  }
+}
+
+TEST(Zstd, RefusesMoreLiteralsThanABlockHas) {
+  const std::string coded = coded_literals(random_bits(131073), 3, one_bit_codes) + '\0';
+  EXPECT_EQ(unpack(long_frame_of(block_of(coded), 131073), 131073), std::nullopt);
+  const auto repeated = [](std::uint64_t size) {
+    return long_frame_of(block_of(little_endian(size << 4 | 3 << 2 | 1, 3) + "x" + '\0'), size);
+  };
+  EXPECT_EQ(unpack(repeated(131072), 131072), std::string(131072, 'x'));
+  EXPECT_EQ(unpack(repeated(131073), 131073), std::nullopt);
+}
+
+TEST(Zstd, ReadsPlainWeightsOfCodes) {
+  // the bytes 0, 1 and 2 have the codes 00, 01 and 1
+  const std::string codes = "\x81\x11", bits = "000111001";
+  const std::string data = codes + stream_of(bits);
+  const std::string literals = little_endian(2 | 6 << 4 | data.size() << 14, 3) + data;
+  EXPECT_EQ(unpack(frame_of(block_of(literals + '\0'), 6), 6),
+            (std::string{0, 1, 2, 2, 0, 2}));
+}
+
+TEST(Zstd, TakesCodesOfTheLastBlockAgain) {
+  const std::string first = coded_literals("0110", 0, one_bit_codes) + '\0',
+                    second = coded_literals("10", 0, "") + '\0';
+  EXPECT_EQ(unpack(frame_of(block_of(first, false) + block_of(second), 6), 6),
+            bytes_of("011010"));
+  EXPECT_EQ(unpack(frame_of(block_of(second), 2), 2), std::nullopt);  // there are none
+}
+
+// Three tables of one symbol each: literal lengths, offsets and match lengths.
+std::string sequences_of(std::size_t count, const std::string& symbols, const std::string& bits) {
+  std::string header = little_endian(count, 1);
+  if (count >= 128) header = std::string{static_cast<char>(128 + (count >> 8))} + little_endian(count, 1);
+  if (count >= 0x7f00) header = '\xff' + little_endian(count - 0x7f00, 2);
+  return header + (symbols.empty() ? "\xfc" : "\x54") + symbols + stream_of(bits);
+}
+std::string plain_literals(const std::string& text) {
+  return little_endian(text.size() << 4 | 3 << 2, 3) + text;
+}
+
+// Each sequence is one literal, and three bytes from one byte before.
+TEST(Zstd, ReadsSequencesOfOneSymbol) {
+  const std::string symbols{1, 0, 0};
+  for (const std::size_t count : {1, 127, 128, 0x7eff, 0x7f00, 0x7fff}) {
+    std::string literals, text;
+    for (std::size_t i = 0; i < count; ++i) {
+      literals += static_cast<char>('a' + i % 25);
+      text.append(4, literals.back());
+    }
+    const std::string block = block_of(plain_literals(literals) + sequences_of(count, symbols, ""));
+    EXPECT_EQ(unpack(long_frame_of(block, text.size()), text.size()), text) << count;
+  }
+}
+
+TEST(Zstd, TakesTablesOfTheLastBlockAgain) {
+  const std::string first = plain_literals("ab") + sequences_of(2, {1, 0, 0}, ""),
+                    second = plain_literals("c") + sequences_of(1, "", "");
+  EXPECT_EQ(unpack(frame_of(block_of(first, false) + block_of(second), 12), 12), "aaaabbbbcccc");
+  EXPECT_EQ(unpack(frame_of(block_of(second), 4), 4), std::nullopt);  // there are none
+}
+
+TEST(Zstd, RefusesSymbolsBehindTheLastOfATable) {
+  // literal length, offset and match length; the bits of an offset of 1, and of lengths
+  const auto unpacked = [](const std::string& symbols, const std::string& bits,
+                           std::uint64_t literals, std::uint64_t size) {
+    const std::string block =
+        block_of(plain_literals(std::string(literals, 'x')) + sequences_of(1, symbols, bits));
+    return unpack(long_frame_of(block, size), size);
+  };
+  EXPECT_EQ(unpacked({35, 0, 0}, std::string(16, '0'), 65536, 65539), std::string(65539, 'x'));
+  EXPECT_EQ(unpacked({36, 0, 0}, std::string(16, '0'), 65536, 65539), std::nullopt);
+  EXPECT_EQ(unpacked({1, 0, 52}, std::string(16, '0'), 1, 65540), std::string(65540, 'x'));
+  EXPECT_EQ(unpacked({1, 0, 53}, std::string(16, '0'), 1, 65540), std::nullopt);
+  EXPECT_EQ(unpacked({1, 2, 0}, "00", 1, 4), "xxxx");  // the offset is 4 - 3
+  EXPECT_EQ(unpacked({1, 32, 0}, std::string(32, '0'), 1, 4), std::nullopt);
 }
 
 TEST(Zstd, RefusesAnotherSize) {

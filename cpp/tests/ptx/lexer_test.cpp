@@ -67,6 +67,17 @@ TEST(Lexer, ReadsIntegersOfEveryBase) {
   EXPECT_FALSE(result[0].is_unsigned);
 }
 
+TEST(Lexer, ReadsNothingBehindItsText) {
+  const std::string_view text = "12U5";
+  const auto without = tokens(text.substr(0, 2)), with = tokens(text.substr(0, 3));
+  ASSERT_EQ(without.size(), 1u);
+  ASSERT_EQ(with.size(), 1u);
+  EXPECT_EQ(without[0].text, "12");
+  EXPECT_FALSE(without[0].is_unsigned);
+  EXPECT_EQ(with[0].text, "12U");
+  EXPECT_TRUE(with[0].is_unsigned);
+}
+
 TEST(Lexer, ReadsRealsAsBits) {
   const auto result = tokens("0F3f800000 0d3FF0000000000000 2.5e-1");
   ASSERT_EQ(result.size(), 3u);

@@ -46,6 +46,10 @@ TEST(Variable, MayBeUnsizedOrSizedByItsInitializer) {
   EXPECT_EQ(only(*counted).size, 6u);
   const auto rows = parsed(".global .b8 x[][4] = {{1}, {2}, {3}};");
   EXPECT_EQ(only(*rows).size, 12u);
+  EXPECT_EQ(only(*rows).dimensions, (std::vector<std::uint64_t>{3, 4}));
+  const auto started = parsed(".global .v2 .u16 x[][2] = {1, 2, 3, 4, 5};");
+  EXPECT_EQ(only(*started).size, 16u);
+  EXPECT_EQ(only(*started).dimensions, (std::vector<std::uint64_t>{2, 2}));
 }
 
 TEST(Variable, MayBeAsLargeAsTheMemoryOfAnyDevice) {
