@@ -180,6 +180,19 @@ def test_the_device_is_one_of_compute_capability_9_0():
     assert lines == ["1 9 0 32"]
 
 
+def test_each_address_is_memory_of_the_device():
+    lines = run("""
+        ask, address = function("cuPointerGetAttribute"), ctypes.c_uint64(0x7000_0123_4567)
+        for attribute in (3, 11, 2, 9, 8, 6, 10, 13, 15, 16, 14, 5):
+            value = ctypes.c_uint64(0x0102_0304_0506_0708)
+            assert ask(ctypes.byref(value), attribute, address) == 0
+            print(hex(value.value))
+    """)
+    addresses, integers = ["0x700001234567"] * 2, ["0x102030400000002", "0x102030400000000"]
+    booleans, flags = ["0x102030405060700"] * 5, ["0x102030400000000"] * 2
+    assert lines == [*addresses, *integers, *booleans, *flags, "0x0"]
+
+
 @pytest.mark.parametrize("kind", ["PTX", "CUBIN"])
 def test_a_kernel_knows_the_parameters_that_its_image_declares(kind):
     lines = run(f"""
