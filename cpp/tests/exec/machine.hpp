@@ -59,6 +59,12 @@ class machine {
     return launch(entry, grid, block, parameters);
   }
 
+  // Runs it with the bytes of all parameters.
+  exec::outcome run_with(std::string_view kernel, exec::extent grid, exec::extent block,
+                         const std::vector<std::byte>& parameters) {
+    return launch(find(kernel), grid, block, parameters);
+  }
+
   memory::address_space space;
   exec::run_options options;
   std::uint32_t dynamic_shared_bytes = 0;

@@ -116,6 +116,16 @@ TEST(RegisterEstimate, HasAFloorAndSteps) {
   EXPECT_EQ(estimate_registers(*parsed_body(sum_of(20, "u64", "%rd"))), (indices{48}));
 }
 
+TEST(RegisterEstimate, CountsNoUnusedRegister) {
+  for (const auto& [live, expected] : {std::pair{15, 16u}, {16, 24u}, {23, 24u}, {24, 32u}}) {
+    const std::string body = sum_of(live, "u32", "%r");
+    EXPECT_EQ(estimate_registers(
+                  *parsed(".entry k { .reg .b64 %unused; .reg .b32 %r<40>;\n" + body + "}\n")),
+              (indices{expected}))
+        << live;
+  }
+}
+
 TEST(RegisterEstimate, CountsRegistersThatAreLiveAroundALoop) {
   std::string loads, uses;
   for (int i = 1; i < 25; ++i) {

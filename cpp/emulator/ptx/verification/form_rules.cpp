@@ -371,7 +371,11 @@ std::string tensor_problem(const module& m, const function& f, std::span<const o
     return is_narrow || has_vector ? "needs a mask of zero columns in 64 bits" : "";
   }
   const bool has_scale = word.has(q::mma) && operands.back().kind == operand_kind::integer;
-  if (!has_scale) return "";
+  if (!has_scale) {
+    const bool is_followed =
+        word.has(q::mma) && operands.size() > 1 && type_of(f, operands.end()[-2]) == pred;
+    return is_followed ? "needs an integer as its scale of D" : "";
+  }
   if (!word.has(q::kind_f16) && !word.has(q::kind_tf32)) return "has no scale of D";
   const bool is_known = m.target_architecture() < 110 && m.target_architecture() != 101;
   return is_known ? "" : "has no scale of D on " + std::string{m.target};

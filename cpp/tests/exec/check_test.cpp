@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the checks of a launch report: neighbors, races, barriers and values that nobody wrote.
+#include <gtest/gtest.h>
+
+#include "machine.hpp"
+
+namespace halfwarp::tests {
+namespace {
+
+const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n";
+const std::string registers =
+    ".reg .b64 a, b, c, d; .reg .b32 t, u, v, w; .reg .pred p; .reg .b16 h;\n";
+
+// A kernel with two pointers in a and b, and the number of the thread in t.
+std::string kernel(const std::string& body, const std::string& before = "") {
+  return head + before + ".visible .entry k(.param .u64 x, .param .u64 y) { " + registers +
+         "ld.param.u64 a, [x]; ld.param.u64 b, [y]; mov.u32 t, %tid.x;\n" + body + "\nret; }";
+}
+
+// Each finding as "access detail: instruction", with the earlier access behind it.
+std::vector<std::string> texts_of(const exec::outcome& result) {
+  std::vector<std::string> texts;
+  if (result.fault) texts.push_back("fault: " + result.fault->detail);
+  for (const report::fault& each : result.findings) {
+    std::string text = each.detail + ": " + each.instruction;
+    if (each.earlier) text += " after " + each.earlier->instruction;
+    texts.push_back(text);
+  }
+  return texts;
+}
+using strings = std::vector<std::string>;
+
+class checked : public ::testing::Test {
+ protected:
+  strings run(const std::string& text, exec::extent grid, exec::extent block) {
+    m.load(text);
+    return texts_of(m.run("k", grid, block, x, y));
+  }
+  strings run(const std::string& text) { return run(text, {1, 1, 1}, {1, 1, 1}); }
+
+  machine m;
+  memory::address x = m.allocate(64), y = m.allocate(64);
+};
+
+// ---- neighbors
+
+class neighbors : public checked {
+ protected:
+  neighbors() { m.options.check_neighbors = true; }
+};
+
+TEST_F(neighbors, of_an_allocation_are_reported_with_their_distance) {
+  const auto distance = static_cast<std::int64_t>(y - x);
+  const auto text_at = [&](std::int64_t offset) {
+    return kernel("st.global.u32 [a+" + std::to_string(offset) + "], t;");
+  };
+  EXPECT_EQ(run(text_at(0)), strings{});
+  EXPECT_EQ(run(text_at(60)), strings{});
+  const std::string instruction = ": st.global.u32 [a+" + std::to_string(distance) + "], t";
+  EXPECT_EQ(run(text_at(distance)),
+            (strings{"an address based on the allocation of 64 bytes lies " +
+                     std::to_string(distance - 64) + " bytes past its end" + instruction}));
+  const std::string back = "[b-" + std::to_string(distance) + "]";
+  EXPECT_EQ(run(kernel("ld.global.u32 t, " + back + ";")),
+            (strings{"an address based on the allocation of 64 bytes lies " +
+                     std::to_string(distance) + " bytes before its start: ld.global.u32 t, " +
+                     back}));
+}
+
+TEST_F(neighbors, of_a_shared_variable_are_reported) {
+  const std::string two = ".shared .align 16 .b8 s[16]; .shared .align 16 .b8 r[16];\n";
+  const std::string both = "st.shared.u32 [r], t; st.shared.u32 [s], t; ";
+  EXPECT_EQ(run(kernel(both + "st.shared.u32 [r+12], t;", two)), strings{});
+  EXPECT_EQ(run(kernel(both + "st.shared.u32 [r+16], t;", two)),
+            (strings{"an address based on the variable 'r' lies 0 bytes past its end: "
+                     "st.shared.u32 [r+16], t"}));
+  EXPECT_EQ(run(kernel(both + "mov.u32 u, r; sub.u32 u, u, 0; ld.shared.u32 v, [u+28];", two)),
+            (strings{"an address based on the variable 'r' lies 12 bytes past its end: "
+                     "ld.shared.u32 v, [u+28]"}));
+}
+
+// A local address that another thread reads, by a store to shared memory.
+TEST_F(neighbors, that_are_local_memory_of_another_thread_are_reported) {
+  const std::string text = kernel(
+      ".local .align 8 .b8 l[8]; .shared .align 8 .b8 s[256]; mov.u64 c, l; cvta.local.u64 c, c;"
+      "st.local.u32 [l], t; mov.u32 u, s; mad.lo.u32 v, t, 8, u; st.shared.u64 [v], c;"
+      "bar.sync 0; xor.b32 w, t, CHANGE; mad.lo.u32 v, w, 8, u; ld.shared.u64 d, [v];");
+  const auto with = [&](const std::string& change) {
+    std::string changed = text;
+    return changed.replace(changed.find("CHANGE"), 6, change);
+  };
+  EXPECT_EQ(run(with("0"), {1, 1, 1}, {32, 1, 1}), strings{});
+  EXPECT_EQ(run(with("1"), {1, 1, 1}, {32, 1, 1}),
+            (strings{"a thread reads the address of a local variable of another: "
+                     "ld.shared.u64 d, [v]"}));
+}
+
+TEST_F(neighbors, of_a_function_that_has_returned_are_reported) {
+  const std::string f =
+      ".func (.reg .b64 z) f() { .local .align 8 .b8 l[64]; .reg .b32 q; mov.u32 q, 3;"
+      " st.local.u32 [l+8], q; mov.u64 z, l; cvta.local.u64 z, z; ret; }\n";
+  EXPECT_EQ(run(kernel("call (c), f; ld.u32 u, [c+8];", f)),
+            (strings{"fault: the thread has 0 bytes of local memory in use",
+                     "an address of the local memory of a function that has returned: "
+                     "ld.u32 u, [c+8]"}));
+}
+
+// The pointers of a launch have bits of a word, so the last ones are not compared.
+TEST_F(neighbors, are_known_for_the_first_63_pointers) {
+  for (const int count : {62, 63, 64, 65}) {
+    std::string loads, parameters;
+    for (int n = 0; n < count; ++n) {
+      const std::string number = std::to_string(n);
+      parameters += (n ? ", .param .u64 p" : ".param .u64 p") + number;
+      loads += "ld.param.u64 a" + number + ", [p" + number + "]; st.global.u32 [a" + number +
+               "], 1;\n";
+    }
+    const std::string last = std::to_string(count - 1);
+    m.load(head + ".visible .entry k(" + parameters + ") { .reg .b64 a<70>;\n" + loads +
+           "st.global.u32 [a" + last + "+" + std::to_string(y - x) + "], 1; ret; }");
+    std::vector<std::byte> values(8 * static_cast<std::size_t>(count));
+    for (int n = 0; n < count; ++n) std::memcpy(values.data() + 8 * n, &x, 8);
+    const strings found = texts_of(m.run_with("k", {1, 1, 1}, {1, 1, 1}, values));
+    EXPECT_EQ(found.size(), count <= 63 ? 1u : 0u) << count;
+  }
+}
+
+// ---- races
+
+class races : public checked {
+ protected:
+  races() { m.options.check_races = true; }
+  strings of(const std::string& body, std::uint32_t threads = 64, std::uint32_t blocks = 1) {
+    return run(kernel(body, ".shared .align 16 .b8 s[1024];\n"), {blocks, 1, 1}, {threads, 1, 1});
+  }
+};
+
+TEST_F(races, are_between_warps_without_a_barrier) {
+  const std::string store = "mov.u32 u, s; mad.lo.u32 u, t, 4, u; st.shared.u32 [u], t; ";
+  const std::string other = "xor.b32 w, t, 32; mov.u32 v, s; mad.lo.u32 w, w, 4, v; ld.shared.u32 v, [w];";
+  EXPECT_EQ(of(store + "bar.sync 0; " + other), strings{});
+  EXPECT_EQ(of(store + "bar.sync 1; " + other), strings{});
+  EXPECT_EQ(of(store + "bar.sync 3, 64; " + other), strings{});
+  const strings both{"write-read: ld.shared.u32 v, [w] after st.shared.u32 [u], t",
+                     "read-write: st.shared.u32 [u], t after ld.shared.u32 v, [w]"};
+  EXPECT_EQ(of(store + "bar.warp.sync -1; " + other), both);
+  EXPECT_EQ(of(store + other), both);
+}
+
+TEST_F(races, are_between_lanes_without_a_barrier_of_the_warp) {
+  const std::string store = "mov.u32 u, s; mad.lo.u32 u, t, 4, u; st.shared.u32 [u], t; ";
+  const std::string other = "xor.b32 w, t, 1; mov.u32 v, s; mad.lo.u32 w, w, 4, v; ld.shared.u32 v, [w];";
+  EXPECT_EQ(of(store + "bar.warp.sync -1; " + other, 32), strings{});
+  EXPECT_EQ(of(store + other, 32).size(), 1u);
+  EXPECT_EQ(of(store + "bar.warp.sync 0x55555555; " + other, 1), strings{});
+}
+
+TEST_F(races, are_between_blocks) {
+  const std::string name = "mov.u32 u, %ctaid.x; mul.wide.u32 c, u, 4; add.u64 c, c, a; ";
+  EXPECT_EQ(of(name + "st.global.u32 [c], u;", 1, 4), strings{});
+  EXPECT_EQ(of("mov.u32 u, %ctaid.x; st.global.u32 [a], u;", 1, 4).size(), 1u);
+  EXPECT_EQ(of("red.global.add.u32 [a], 1;", 1, 4), strings{});
+  EXPECT_EQ(of("red.relaxed.cta.global.add.u32 [a], 1;", 1, 4).size(), 1u);
+  EXPECT_EQ(of("st.global.u32 [a], 1;", 1, 4), strings{});  // any order has one result
+  EXPECT_EQ(of("red.global.add.u32 [a], 1; st.global.u32 [a], 1;", 1, 4).size(), 1u);
+}
+
+TEST_F(races, are_of_stores_of_different_values_by_one_instruction) {
+  EXPECT_EQ(of("st.shared.u32 [s], 1;", 32), strings{});
+  EXPECT_EQ(of("st.shared.u32 [s], t;", 32).size(), 1u);
+  EXPECT_EQ(of("st.shared.u32 [s], t;", 1), strings{});
+}
+
+// ---- barriers
+
+TEST_F(checked, barriers_of_one_number_have_one_count) {
+  m.options.check_barriers = true;
+  const std::string text = kernel(
+      "setp.lt.u32 p, t, 32; @p bra A; bar.sync 1, FIRST; bra B; A: bar.sync 1, 64; B:");
+  const auto with = [&](const std::string& count) {
+    std::string changed = text;
+    return changed.replace(changed.find("FIRST"), 5, count);
+  };
+  EXPECT_EQ(run(with("64"), {1, 1, 1}, {64, 1, 1}), strings{});
+  EXPECT_NE(run(with("96"), {1, 1, 1}, {64, 1, 1}), strings{});
+}
+
+}  // namespace
+}  // namespace halfwarp::tests
