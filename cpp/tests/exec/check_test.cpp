@@ -61,10 +61,10 @@ TEST_F(neighbors, of_an_allocation_are_reported_with_their_distance) {
             (strings{"an address based on the allocation of 64 bytes lies " +
                      std::to_string(distance - 64) + " bytes past its end" + instruction}));
   const std::string back = "[b-" + std::to_string(distance) + "]";
-  EXPECT_EQ(run(kernel("ld.global.u32 t, " + back + ";")),
-            (strings{"an address based on the allocation of 64 bytes lies " +
-                     std::to_string(distance) + " bytes before its start: ld.global.u32 t, " +
-                     back}));
+  EXPECT_EQ(
+      run(kernel("ld.global.u32 t, " + back + ";")),
+      (strings{"an address based on the allocation of 64 bytes lies " + std::to_string(distance) +
+               " bytes before its start: ld.global.u32 t, " + back}));
 }
 
 TEST_F(neighbors, of_a_shared_variable_are_reported) {
@@ -112,8 +112,8 @@ TEST_F(neighbors, are_known_for_the_first_63_pointers) {
     for (int n = 0; n < count; ++n) {
       const std::string number = std::to_string(n);
       parameters += (n ? ", .param .u64 p" : ".param .u64 p") + number;
-      loads += "ld.param.u64 a" + number + ", [p" + number + "]; st.global.u32 [a" + number +
-               "], 1;\n";
+      loads +=
+          "ld.param.u64 a" + number + ", [p" + number + "]; st.global.u32 [a" + number + "], 1;\n";
     }
     const std::string last = std::to_string(count - 1);
     m.load(head + ".visible .entry k(" + parameters + ") { .reg .b64 a<70>;\n" + loads +
@@ -137,7 +137,8 @@ class races : public checked {
 
 TEST_F(races, are_between_warps_without_a_barrier) {
   const std::string store = "mov.u32 u, s; mad.lo.u32 u, t, 4, u; st.shared.u32 [u], t; ";
-  const std::string other = "xor.b32 w, t, 32; mov.u32 v, s; mad.lo.u32 w, w, 4, v; ld.shared.u32 v, [w];";
+  const std::string other =
+      "xor.b32 w, t, 32; mov.u32 v, s; mad.lo.u32 w, w, 4, v; ld.shared.u32 v, [w];";
   EXPECT_EQ(of(store + "bar.sync 0; " + other), strings{});
   EXPECT_EQ(of(store + "bar.sync 1; " + other), strings{});
   EXPECT_EQ(of(store + "bar.sync 3, 64; " + other), strings{});
@@ -149,7 +150,8 @@ TEST_F(races, are_between_warps_without_a_barrier) {
 
 TEST_F(races, are_between_lanes_without_a_barrier_of_the_warp) {
   const std::string store = "mov.u32 u, s; mad.lo.u32 u, t, 4, u; st.shared.u32 [u], t; ";
-  const std::string other = "xor.b32 w, t, 1; mov.u32 v, s; mad.lo.u32 w, w, 4, v; ld.shared.u32 v, [w];";
+  const std::string other =
+      "xor.b32 w, t, 1; mov.u32 v, s; mad.lo.u32 w, w, 4, v; ld.shared.u32 v, [w];";
   EXPECT_EQ(of(store + "bar.warp.sync -1; " + other, 32), strings{});
   EXPECT_EQ(of(store + other, 32).size(), 1u);
   EXPECT_EQ(of(store + "bar.warp.sync 0x55555555; " + other, 1), strings{});
@@ -171,18 +173,72 @@ TEST_F(races, are_of_stores_of_different_values_by_one_instruction) {
   EXPECT_EQ(of("st.shared.u32 [s], t;", 1), strings{});
 }
 
-// ---- barriers
+// A bulk copy reads shared memory by another proxy than a store.
+TEST_F(races, are_between_a_store_and_a_copy_without_a_fence) {
+  const std::string store = "mov.u32 u, s; mad.lo.u32 v, t, 4, u; st.shared.u32 [v], t; ";
+  const std::string fence = "fence.proxy.async; ", barrier = "bar.sync 0; ";
+  const auto copy_of = [](const std::string& thread) {
+    return "setp.ne.u32 p, t, " + thread +
+           "; @p bra E; cp.async.bulk.global.shared::cta.bulk_group [a], [s], 16;"
+           "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; E:";
+  };
+  const strings found{
+      "store and asynchronous copy: cp.async.bulk.global.shared::cta.bulk_group [a], [s], 16 after "
+      "st.shared.u32 [v], t"};
+  for (const std::string thread : {"0", "40"}) {  // in the warp of the stores, and in another
+    EXPECT_EQ(of(store + fence + barrier + copy_of(thread)), strings{}) << thread;
+    EXPECT_EQ(of(store + barrier + copy_of(thread)), found) << thread;
+    EXPECT_EQ(of(store + barrier + fence + copy_of(thread)), strings{}) << thread;
+    EXPECT_EQ(of(store + fence + barrier + store + barrier + copy_of(thread)), found) << thread;
+    const std::string mine = "setp.lt.u32 p, t, 32; @p fence.proxy.async; ";
+    EXPECT_EQ(of(store + mine + barrier + copy_of(thread)), strings{}) << thread;
+    EXPECT_EQ(of(store + barrier + fence + barrier + copy_of(thread)), strings{}) << thread;
+  }
+}
+
+// Both halves of each warp load the same lines of shared memory, by instructions in a row.
+TEST_F(races, are_found_behind_loads_of_whole_lines) {
+  const std::string address = "mov.u32 u, s; and.b32 v, t, 15; mad.lo.u32 v, v, 4, u; ";
+  const std::string fill = "mad.lo.u32 w, t, 4, u; st.shared.u32 [w], t; ";
+  const std::string loads =
+      "ld.shared.u32 w, [v]; ld.shared.u32 w, [v+64]; ld.shared.u32 w, [v+128]; ";
+  const std::string late = "setp.ne.u32 p, t, 40; @p bra E; st.shared.u32 [s+LAST], t; E:";
+  const auto store_to = [&](const std::string& place) {
+    std::string changed = late;
+    return changed.replace(changed.find("LAST"), 4, place);
+  };
+  const auto found_at = [&](const std::string& place, const std::string& load) {
+    return "read-write: st.shared.u32 [s+" + place + "], t after ld.shared.u32 w, [v" + load + "]";
+  };
+  const std::string start = address + fill + "bar.sync 0; " + loads;
+  EXPECT_EQ(of(start), strings{});
+  EXPECT_EQ(of(start + "bar.sync 0; " + store_to("128")), strings{});
+  EXPECT_EQ(of(start + store_to("64")).back(), found_at("64", "+64"));
+  EXPECT_EQ(of(start + store_to("188")).back(), found_at("188", "+128"));
+  EXPECT_EQ(of(start + store_to("192")), strings{});
+  EXPECT_EQ(of(start + loads + store_to("124")).back(), found_at("124", "+64"));
+}
+
+// ---- barriers, and addresses without an access
 
 TEST_F(checked, barriers_of_one_number_have_one_count) {
   m.options.check_barriers = true;
-  const std::string text = kernel(
-      "setp.lt.u32 p, t, 32; @p bra A; bar.sync 1, FIRST; bra B; A: bar.sync 1, 64; B:");
+  const std::string text =
+      kernel("setp.lt.u32 p, t, 32; @p bra A; bar.sync 1, FIRST; bra B; A: bar.sync 1, 64; B:");
   const auto with = [&](const std::string& count) {
     std::string changed = text;
     return changed.replace(changed.find("FIRST"), 5, count);
   };
   EXPECT_EQ(run(with("64"), {1, 1, 1}, {64, 1, 1}), strings{});
-  EXPECT_NE(run(with("96"), {1, 1, 1}, {64, 1, 1}), strings{});
+  EXPECT_EQ(run(with("96"), {1, 1, 1}, {64, 1, 1}),
+            (strings{"fault: warp 0 lanes 0xffffffff waits at the barrier on PTX line 6; "
+                     "warp 1 lanes 0xffffffff waits at the barrier on PTX line 6",
+                     "the threads of one barrier expect 64 and 96 threads: bar.sync 1, 96"}));
+}
+
+TEST_F(checked, a_discard_needs_an_address_of_its_allocation) {
+  EXPECT_EQ(run(kernel("discard.global.L2 [a], 128;")), strings{});
+  EXPECT_EQ(run(kernel("discard.global.L2 [a+64], 128;")).size(), 1u);
 }
 
 }  // namespace

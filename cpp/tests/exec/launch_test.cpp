@@ -37,6 +37,46 @@ TEST(launch, special_registers_hold_the_position_in_the_grid) {
   }
 }
 
+TEST(launch, special_registers_hold_the_sizes_of_shared_memory) {
+  machine m;
+  m.load(
+      ".visible .entry k(.param .u64 out) { .reg .b64 a, b; .reg .b32 r<8>;\n"
+      ".shared .align 16 .b8 s[16]; mov.u32 r0, s; ld.param.u64 a, [out];\n"
+      "mov.u32 r0, %dynamic_smem_size; mov.u32 r1, %total_smem_size;\n"
+      "mov.u32 r2, %reserved_smem_offset_begin; mov.u32 r3, %reserved_smem_offset_end;\n"
+      "mov.u64 b, %gridid; cvt.u32.u64 r4, b; mov.u32 r5, %clock_hi; mov.u32 r6, %warpid;\n"
+      "st.global.v4.u32 [a], {r0, r1, r2, r3}; st.global.v4.u32 [a+16], {r4, r5, r6, r6}; ret; }");
+  m.dynamic_shared_bytes = 32;
+  const memory::address out = m.allocate(32);
+  ASSERT_FALSE(m.run("k", {1, 1, 1}, {1, 1, 1}, out).fault);
+  const auto* const words = m.view<std::uint32_t>(out);
+  EXPECT_EQ(words[0], 32u);
+  EXPECT_EQ(words[1], words[2]);
+  EXPECT_GE(words[1], 48u);
+  EXPECT_EQ(words[3] - words[2], 1024u);
+  EXPECT_EQ(words[4], 0u);
+  EXPECT_EQ(words[6], 0u);
+}
+
+TEST(launch, a_cooperative_launch_needs_memory_for_its_workspace) {
+  machine m;
+  m.load(".visible .entry k() { ret; }");
+  m.is_cooperative = true;
+  EXPECT_FALSE(m.run("k", {2, 1, 1}, {32, 1, 1}).fault);
+  for (std::uint64_t bytes = 2ull << 30; bytes >= 1; bytes /= 2) {
+    memory::allocation_request request;
+    request.size = bytes;
+    while (m.space.allocate(request)) continue;
+  }
+  const auto result = m.run("k", {2, 1, 1}, {32, 1, 1});
+  ASSERT_TRUE(result.fault);
+  EXPECT_EQ(result.fault->kind, report::fault_kind::stack_overflow);
+  EXPECT_EQ(result.fault->detail, "out of memory for the workspace of a cooperative launch");
+  EXPECT_EQ(result.fault->kernel, "k");
+  EXPECT_EQ(result.fault->grid[0], 2u);
+  EXPECT_EQ(result.fault->block[0], 32u);
+}
+
 TEST(launch, kernel_attributes_come_from_the_text) {
   machine m;
   auto& e = m.load(

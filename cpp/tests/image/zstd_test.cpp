@@ -167,7 +167,8 @@ TEST(Zstd, ReadsCodedLiteralsOfEachFormat) {
   constexpr struct {
     unsigned format;
     std::size_t size;
-  } cases[] = {{0, 1}, {0, 1023}, {1, 6}, {1, 1023}, {2, 1024}, {2, 16383}, {3, 16384}, {3, 131072}};
+  } cases[] = {{0, 1},    {0, 1023},  {1, 6},     {1, 1023},
+               {2, 1024}, {2, 16383}, {3, 16384}, {3, 131072}};
   for (const auto& [format, size] : cases) {
     const std::string bits = random_bits(size);
     const std::string block = block_of(coded_literals(bits, format, one_bit_codes) + '\0');
@@ -190,22 +191,21 @@ TEST(Zstd, ReadsPlainWeightsOfCodes) {
   const std::string codes = "\x81\x11", bits = "000111001";
   const std::string data = codes + stream_of(bits);
   const std::string literals = little_endian(2 | 6 << 4 | data.size() << 14, 3) + data;
-  EXPECT_EQ(unpack(frame_of(block_of(literals + '\0'), 6), 6),
-            (std::string{0, 1, 2, 2, 0, 2}));
+  EXPECT_EQ(unpack(frame_of(block_of(literals + '\0'), 6), 6), (std::string{0, 1, 2, 2, 0, 2}));
 }
 
 TEST(Zstd, TakesCodesOfTheLastBlockAgain) {
   const std::string first = coded_literals("0110", 0, one_bit_codes) + '\0',
                     second = coded_literals("10", 0, "") + '\0';
-  EXPECT_EQ(unpack(frame_of(block_of(first, false) + block_of(second), 6), 6),
-            bytes_of("011010"));
+  EXPECT_EQ(unpack(frame_of(block_of(first, false) + block_of(second), 6), 6), bytes_of("011010"));
   EXPECT_EQ(unpack(frame_of(block_of(second), 2), 2), std::nullopt);  // there are none
 }
 
 // Three tables of one symbol each: literal lengths, offsets and match lengths.
 std::string sequences_of(std::size_t count, const std::string& symbols, const std::string& bits) {
   std::string header = little_endian(count, 1);
-  if (count >= 128) header = std::string{static_cast<char>(128 + (count >> 8))} + little_endian(count, 1);
+  if (count >= 128)
+    header = std::string{static_cast<char>(128 + (count >> 8))} + little_endian(count, 1);
   if (count >= 0x7f00) header = '\xff' + little_endian(count - 0x7f00, 2);
   return header + (symbols.empty() ? "\xfc" : "\x54") + symbols + stream_of(bits);
 }

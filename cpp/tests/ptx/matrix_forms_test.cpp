@@ -11,9 +11,9 @@ namespace {
 
 using namespace halfwarp::emulator::ptx;
 
-const char* const shapes[] = {
-    "m8n8k4",   "m8n8k16",  "m8n8k32",  "m8n8k128",  "m16n8k4",  "m16n8k8",
-    "m16n8k16", "m16n8k32", "m16n8k64", "m16n8k128", "m16n8k256"};
+const char* const shapes[] = {"m8n8k4",   "m8n8k16",   "m8n8k32",  "m8n8k128",
+                              "m16n8k4",  "m16n8k8",   "m16n8k16", "m16n8k32",
+                              "m16n8k64", "m16n8k128", "m16n8k256"};
 
 // Returns m, n and k of a name such as m16n8k32.
 std::vector<int> extents_of(const std::string& name) {

@@ -95,10 +95,12 @@ TEST(Verifier, ReportsUnknownInstructions) {
 
 TEST(Verifier, KnowsTheTargetsWithAScaleOfD) {
   const std::string product = "tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, %p1, 3;";
-  for (const auto& [target, problem] :
-       {std::pair{"sm_100a", ""}, {"sm_101a", "has no scale of D on sm_101a"}, {"sm_103a", ""},
-        {"sm_110a", "has no scale of D on sm_110a"}}) {
-    const std::string head = std::string{".version 9.0\n.target "} + target + "\n.address_size 64\n";
+  for (const auto& [target, problem] : {std::pair{"sm_100a", ""},
+                                        {"sm_101a", "has no scale of D on sm_101a"},
+                                        {"sm_103a", ""},
+                                        {"sm_110a", "has no scale of D on sm_110a"}}) {
+    const std::string head =
+        std::string{".version 9.0\n.target "} + target + "\n.address_size 64\n";
     const std::string log = parse_verified(head + kernel_with(product)).log;
     EXPECT_EQ(log.empty(), !*problem) << target << log;
     EXPECT_NE(log.find(problem), std::string::npos) << log;
