@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks of a launch report: neighbors, races, barriers and values that nobody wrote.
+// The checks of a launch report neighbors, races and wrong barriers.
 #include <gtest/gtest.h>
 
 #include "machine.hpp"
@@ -120,8 +120,8 @@ TEST_F(neighbors, are_known_for_the_first_63_pointers) {
            "st.global.u32 [a" + last + "+" + std::to_string(y - x) + "], 1; ret; }");
     std::vector<std::byte> values(8 * static_cast<std::size_t>(count));
     for (int n = 0; n < count; ++n) std::memcpy(values.data() + 8 * n, &x, 8);
-    const strings found = texts_of(m.run_with("k", {1, 1, 1}, {1, 1, 1}, values));
-    EXPECT_EQ(found.size(), count <= 63 ? 1u : 0u) << count;
+    const strings findings = texts_of(m.run_with("k", {1, 1, 1}, {1, 1, 1}, values));
+    EXPECT_EQ(findings.size(), count <= 63 ? 1u : 0u) << count;
   }
 }
 
@@ -182,14 +182,14 @@ TEST_F(races, are_between_a_store_and_a_copy_without_a_fence) {
            "; @p bra E; cp.async.bulk.global.shared::cta.bulk_group [a], [s], 16;"
            "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; E:";
   };
-  const strings found{
+  const strings conflict{
       "store and asynchronous copy: cp.async.bulk.global.shared::cta.bulk_group [a], [s], 16 after "
       "st.shared.u32 [v], t"};
   for (const std::string thread : {"0", "40"}) {  // in the warp of the stores, and in another
     EXPECT_EQ(of(store + fence + barrier + copy_of(thread)), strings{}) << thread;
-    EXPECT_EQ(of(store + barrier + copy_of(thread)), found) << thread;
+    EXPECT_EQ(of(store + barrier + copy_of(thread)), conflict) << thread;
     EXPECT_EQ(of(store + barrier + fence + copy_of(thread)), strings{}) << thread;
-    EXPECT_EQ(of(store + fence + barrier + store + barrier + copy_of(thread)), found) << thread;
+    EXPECT_EQ(of(store + fence + barrier + store + barrier + copy_of(thread)), conflict) << thread;
     const std::string mine = "setp.lt.u32 p, t, 32; @p fence.proxy.async; ";
     EXPECT_EQ(of(store + mine + barrier + copy_of(thread)), strings{}) << thread;
     EXPECT_EQ(of(store + barrier + fence + barrier + copy_of(thread)), strings{}) << thread;

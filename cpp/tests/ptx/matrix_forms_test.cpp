@@ -49,11 +49,11 @@ bool has_family(const std::string& words, const std::string& shape, const std::s
 
 // Returns the shapes that have these types.
 std::string shapes_with(const std::string& words, const std::string& types) {
-  std::string found;
+  std::string matches;
   for (const std::string shape : shapes) {
-    if (has_family(words, shape, types)) found += (found.empty() ? "" : " ") + shape;
+    if (has_family(words, shape, types)) matches += (matches.empty() ? "" : " ") + shape;
   }
-  return found;
+  return matches;
 }
 
 struct family_case {

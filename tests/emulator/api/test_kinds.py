@@ -95,8 +95,8 @@ class TestLoadFailures:
             log, out = ctypes.create_string_buffer(1000), ctypes.c_uint64()
             options = (ctypes.c_int * 2)(5, 6)  # the log of errors, and its size
             values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
-            rest = options, values, 2, None, None, 0
-            code = driver.cuLibraryLoadData(ctypes.byref(out), HEAD + text, *rest)
+            arguments = options, values, 2, None, None, 0
+            code = driver.cuLibraryLoadData(ctypes.byref(out), HEAD + text, *arguments)
             return code, log.value.decode(), out.value
 
         return run
@@ -127,12 +127,12 @@ class TestCaptures:
 
     @pytest.fixture
     def of_thread(self, driver):
-        """A function whose null stream is the one of the thread."""
+        """Find a function whose null stream is the stream of the thread."""
 
         def find(name):
-            found = ctypes.c_void_p()
-            assert driver.cuGetProcAddress_v2(name, ctypes.byref(found), 12000, 2, None) == 0
-            function = ctypes.CFUNCTYPE(ctypes.c_int)(found.value)
+            address = ctypes.c_void_p()
+            assert driver.cuGetProcAddress_v2(name, ctypes.byref(address), 12000, 2, None) == 0
+            function = ctypes.CFUNCTYPE(ctypes.c_int)(address.value)
             return lambda *arguments: function(*map(ctypes.c_void_p, arguments))
 
         return find
