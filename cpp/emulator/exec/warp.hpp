@@ -32,9 +32,11 @@ struct lane_shape {
   // Host addresses of the first lane of each half, for the smallest displacement.
   std::uint64_t low = 0, high = 0;
   std::uint64_t ahead = 0;     // from `low` to the addresses of a later iteration, if it is a loop
+  std::uint64_t round = 0;     // in which a lasting shape was found
   form lanes = form::unknown;  // of each half; unknown: each instruction checks its addresses
 };
-inline constexpr std::size_t shape_count = 8;
+// Shapes of one basic block, and shapes that accesses of several blocks use in a round.
+inline constexpr std::size_t shape_count = 8, lasting_shapes = 8;
 
 // Steps of an instruction in which lanes read each other. Lanes that arrive in several splits
 // first write to warp::exchange, then read from it.
@@ -73,8 +75,9 @@ struct warp {
   std::array<std::uint64_t, warp_size> exchange{};
   // Host addresses per lane, for accesses to several allocations.
   alignas(64) std::array<std::uint64_t, warp_size> host_address{};
-  // Describes addresses that several instructions use, until the next basic block.
-  std::array<lane_shape, shape_count> shapes{};
+  // Describes addresses that several instructions use.
+  std::array<lane_shape, shape_count + lasting_shapes> shapes{};
+  std::uint64_t round = 0;  // of the block, counted
 
   template <class T>
   T* at(operand_slot slot) noexcept {

@@ -118,6 +118,30 @@ BODIES = {
         "fma.rn.f32 %f10, %f13, %f14, %f10; add.f32 %f10, %f10, %f13; st.global.f32 [%d5], %f10;",
         128,
     ),
+    # vectors of two and four words, also for a part of a warp, and into the register of the address
+    "vectors": (
+        "shl.b64 %d6, %d3, 1; add.u64 %d7, %d1, %d6; add.u64 %d8, %d2, %d6; add.u64 %d9, %d8, %d6;"
+        "add.u64 %d10, %d7, %d6; ld.global.v2.u32 {%r9, %r10}, [%d7];"
+        "ld.global.v2.u32 {%r11, %r12}, [%d7+256];"
+        "ld.global.v4.u32 {%r13, %r14, %r15, %r16}, [%d10];"
+        "ld.global.v4.u32 {%r17, %r18, %r19, %r20}, [%d10+16]; add.u32 %r13, %r13, %r17;"
+        "sub.u32 %r14, %r14, %r18; xor.b32 %r15, %r15, %r19; add.u32 %r16, %r20, %r9;"
+        "st.global.v4.u32 [%d9], {%r13, %r14, %r15, %r16}; add.u64 %d11, %d8, 32768;"
+        "st.global.v2.u32 [%d11], {%r10, %r11}; setp.lt.u32 %p1, %r2, 20;"
+        "@%p1 st.global.v2.u32 [%d11+8], {%r12, %r9}; @%p1 bra done;"
+        "st.global.v4.u32 [%d9+16], {%r12, %r9, %r11, %r10}; done:",
+        64,
+    ),
+    # addresses that a loop keeps, with barriers, parts of a warp and a second address
+    "kept addresses": (
+        "mov.u32 %r9, 0; mov.u32 %r10, %r8; again: bar.sync 0; st.shared.u32 [%r8], %r5;"
+        "setp.eq.u32 %p1, %r2, %r9; @%p1 bra next; st.shared.u32 [%r8+512], %r9; next: bar.sync 0;"
+        "ld.shared.u32 %r11, [%r8]; ld.shared.u32 %r12, [%r10]; xor.b32 %r10, %r10, 4;"
+        "ld.shared.u32 %r13, [%r8+512]; ld.global.u32 %r14, [%d5]; add.u32 %r14, %r14, %r11;"
+        "add.u32 %r14, %r14, %r12; add.u32 %r14, %r14, %r13; st.global.u32 [%d5], %r14;"
+        "add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 40; @%p2 bra again;",
+        96,
+    ),
 }  # fmt: skip
 
 
@@ -142,6 +166,13 @@ FAULTS = [
     "add.u32 %r8, %r8, 2;\nld.shared.u32 %r9, [%r8];\nld.shared.u32 %r10, [%r8+4];",
     "cvta.const.u64 %d9, c; add.u64 %d9, %d9, 0;\nld.u32 %r9, [%d9];\nst.u32 [%d9], %r9;",
     "cvta.shared.u64 %d9, s;\nld.u32 %r9, [%d9];\nld.global.u32 %r9, [%d9];",
+    "ld.global.v2.u32 {%r9, %r10}, [%d4];\nld.global.v2.u32 {%r9, %r10}, [%d4+8];",
+    "and.b64 %d9, %d4, -16;\nld.global.v4.u32 {%r9, %r10, %r11, %r12}, [%d9+65536];",
+    "mov.u32 %r9, 0; l:\nld.shared.u32 %r10, [%r8];\nld.shared.u32 %r10, [%r8+4092];\n"
+    "add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 9; @%p1 bra l;",
+    "mov.u32 %r9, 0; cvta.const.u64 %d9, c; l:\nld.global.u32 %r10, [%d9];\n"
+    "setp.lt.u32 %p1, %r9, 3; @%p1 bra m;\nst.global.u32 [%d9], %r10; m:\n"
+    "add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 9; @%p1 bra l;",
 ]  # fmt: skip
 
 

@@ -16,11 +16,13 @@ namespace {
 // A load or store whose addresses can be checked for several instructions at once.
 struct shaped_access {
   handler plain, first, next;
-  std::uint32_t bytes;
+  std::uint32_t bytes, count = 1;  // of each lane, and elements
 };
 
-std::array<shaped_access, 8> shaped_accesses() {
-  std::array<shaped_access, 8> list;
+constexpr std::size_t shaped_count = 12, first_shared = 8;
+
+std::array<shaped_access, shaped_count> shaped_accesses() {
+  std::array<shaped_access, shaped_count> list;
   auto* at = list.data();
   for (const char* space : {"global", "shared32"}) {
     for (const char* operation : {"ld", "st"}) {
@@ -29,6 +31,13 @@ std::array<shaped_access, 8> shaped_accesses() {
         const std::string name = std::string{operation} + "." + space + ".u" + bits + ".b" + bits;
         *at++ = {find_handler(name), find_handler(name + ".first"), find_handler(name + ".next"),
                  bytes};
+      }
+      for (const std::uint32_t count : {2u, 4u}) {
+        if (at >= list.data() + first_shared) continue;
+        const std::string plain = std::string{operation} + ".global.u32.b32";
+        const std::string name = plain + ".v" + std::to_string(count);
+        *at++ = {find_handler(plain), find_handler(name + ".first"), find_handler(name + ".next"),
+                 4 * count, count};
       }
     }
   }
@@ -68,6 +77,7 @@ class tuner {
   }
 
   void run() {
+    find_writers();
     group_accesses();
     move_fixed();
     for (instruction& instr : code_) instr.is_plain = !instr.needs_attention && instr.guard < 0;
@@ -86,6 +96,16 @@ class tuner {
     }
   }
 
+  void find_writers() {
+    ptx::register_access written;
+    const ptx::function& source = *function_.source;
+    writers_.resize(source.registers.size());
+    for (std::uint32_t i = 0; i < source.instructions.size(); ++i) {
+      ptx::find_register_access(owner_, source, source.instructions[i], written);
+      for (std::uint32_t r : written.writes) writers_[r] = i;
+    }
+  }
+
   void group_accesses() {
     ptx::register_access written;
     const ptx::function& source = *function_.source;
@@ -101,10 +121,12 @@ class tuner {
   }
 
   const shaped_access* access_of(const instruction& instr) const {
-    const auto access = std::ranges::find(accesses_, instr.run, &shaped_access::plain);
-    const bool is_one = (instr.flags & access_flag::count) == 1 && instr.guard < 0;
-    const bool is_next = instr.kind == flow::next && access != accesses_.end();
-    return is_next && is_one && is_stable(instr.operand[4]) ? &*access : nullptr;
+    const std::uint32_t count = instr.flags & access_flag::count;
+    const auto access = std::ranges::find_if(accesses_, [&](const shaped_access& each) {
+      return each.plain == instr.run && each.count == count;
+    });
+    const bool is_next = instr.kind == flow::next && access != accesses_.end() && instr.guard < 0;
+    return is_next && is_stable(instr.operand[4]) ? &*access : nullptr;
   }
 
   // Temporaries change without a write to a register of the source.
@@ -113,11 +135,11 @@ class tuner {
   }
 
   void add(const shaped_access& access, std::uint32_t at) {
-    const bool is_global = &access < &accesses_[accesses_.size() / 2];
+    const bool is_global = &access < &accesses_[first_shared];
     const instruction& instr = code_[at];
     for (address_group& group : groups_) {
       const std::int64_t distance = instr.immediate - code_[group.members[0]].immediate;
-      constexpr std::int64_t most = 1 << 16;
+      constexpr std::int64_t most = 1 << 15;  // the least and the most are less than 2^16 apart
       const bool is_member = group.address == instr.operand[4] && group.is_global == is_global &&
                              group.flags == instr.flags && group.bytes == access.bytes &&
                              distance % access.bytes == 0 && distance < most && distance > -most;
@@ -151,14 +173,60 @@ class tuner {
     const auto [least, most] = std::ranges::minmax(group.members, {}, displacement);
     const std::int64_t first = code_[least].immediate;
     const std::int64_t extent = code_[most].immediate - first;
+    const std::uint8_t shape = lasting_shape(group, first, extent);
     for (const std::uint32_t at : group.members) {
       instruction& instr = code_[at];
       const shaped_access& access = *access_of(instr);
       instr.run = at == group.members[0] ? access.first : access.next;
       instr.target = static_cast<std::uint32_t>(instr.immediate - first);
-      instr.operand[3] = static_cast<operand_slot>(extent);
-      instr.shape = group.shape;
+      if (access.count == 1) {
+        instr.operand[3] = static_cast<operand_slot>(extent);
+      } else {
+        instr.target |= static_cast<std::uint32_t>(extent) << 16;
+      }
+      instr.shape = shape;
     }
+  }
+
+  // Returns the shape of a group. One that other blocks or iterations find again lasts for a round
+  // of the block: nothing writes the address behind the access, and no call frees memory.
+  std::uint8_t lasting_shape(const address_group& group, std::int64_t first, std::int64_t extent) {
+    const std::array<std::int64_t, 5> key{group.address, group.is_global, group.bytes, first,
+                                          extent};
+    const auto number =
+        static_cast<std::size_t>(std::ranges::find(lasting_, key) - lasting_.begin());
+    const bool is_new = number == lasting_.size();
+    const bool may_last = function_.source->is_entry && function_.calls.empty();
+    if (!may_last || (is_new && lasting_.size() == lasting_shapes)) return group.shape;
+    const std::uint32_t block = blocks_.block_of[code_[group.members[0]].source];
+    const std::vector<bool> behind = blocks_behind(block);
+    if (is_new && !behind[block]) return group.shape;
+    if (group.address >= 0 && !is_constant_behind(group.address, behind)) return group.shape;
+    if (is_new) lasting_.push_back(key);
+    return static_cast<std::uint8_t>(shape_count + number);
+  }
+
+  // The blocks that may run after a block.
+  std::vector<bool> blocks_behind(std::uint32_t block) const {
+    std::vector<bool> found(blocks_.blocks.size());
+    std::vector<std::uint32_t> open{block};
+    while (!open.empty()) {
+      const std::uint32_t from = open.back();
+      open.pop_back();
+      for (const std::uint32_t next : blocks_.blocks[from].successors) {
+        if (!found[next]) open.push_back(next);
+        found[next] = true;
+      }
+    }
+    return found;
+  }
+
+  // Checks that a place has one register, which one instruction writes in none of these blocks.
+  bool is_constant_behind(operand_slot slot, const std::vector<bool>& blocks) const {
+    if (std::ranges::count(register_slots_, slot) != 1) return false;
+    const auto r = static_cast<std::size_t>(std::ranges::find(register_slots_, slot) -
+                                            register_slots_.begin());
+    return uses_.writes[r] == 1 && !blocks[blocks_.block_of[writers_[r]]];
   }
 
   // Skips the fixed instructions that follow, up to the next basic block.
@@ -211,7 +279,7 @@ class tuner {
         a.is_plain && b.is_plain && product.is_plain && a.width == 1 && b.width == 1;
     constexpr std::uint8_t most = 253;  // the sum of the widths is a byte
     if (!is_run || a.run != b.run || product.run != fma_ || product.width > most) return;
-    const bool loads_words = a.run == accesses_[0].next || a.run == accesses_[4].next;
+    const bool loads_words = a.run == accesses_[0].next || a.run == accesses_[first_shared].next;
     const operand_slot x = a.operand[0], y = b.operand[0];
     const auto& read = product.operand;
     const bool is_product = (read[1] == x && read[2] == y) || (read[1] == y && read[2] == x);
@@ -229,9 +297,12 @@ class tuner {
   const register_uses& uses_;
   std::vector<bool> is_fixed_;              // by decoded instruction
   std::vector<std::int64_t> stable_slots_;  // of registers, ascending
-  const std::array<shaped_access, 8> accesses_ = shaped_accesses();
+  const std::array<shaped_access, shaped_count> accesses_ = shaped_accesses();
   const handler fma_ = find_handler("fma.f32"), fused_ = find_handler("fused.ld.ld.fma.f32"),
                 nothing_ = find_handler("nothing");
+  const ptx::control_flow blocks_ = ptx::find_blocks(*function_.source);
+  std::vector<std::uint32_t> writers_;                // the last instruction for each register
+  std::vector<std::array<std::int64_t, 5>> lasting_;  // groups with lasting shapes
   std::vector<address_group> groups_;
   std::uint8_t shape_ = 0;  // shapes in use in this basic block
   std::size_t first_shape_ = 0;
@@ -255,9 +326,11 @@ std::vector<instruction> unfused(const function_code& function, std::vector<bool
       code[i].width = 1;
     }
   }
+  // Checks know the shapes of single elements.
   for (const instruction& instr : code) {
-    is_next.push_back(std::ranges::find(accesses, instr.run, &shaped_access::next) !=
-                      accesses.end());
+    is_next.push_back(std::ranges::any_of(accesses, [&](const shaped_access& each) {
+      return each.next == instr.run && each.count == 1;
+    }));
   }
   return code;
 }

@@ -2,6 +2,7 @@
 // Loads and stores of every state space.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "emulator/exec/lanes/location.hpp"
 #include "emulator/exec/lanes/numbers.hpp"
@@ -129,7 +130,8 @@ void load_shaped(warp& w, const instruction& instr) {
   const uint64_t low = shape.low + instr.target, high = shape.high + instr.target;
   M* d = w.at<M>(instr.operand[0]);
   if (shape.lanes == form::consecutive) {
-    Location::prefetch(shape, low, high);
+    Location::prefetch(shape, low);
+    Location::prefetch(shape, high);
     __builtin_memcpy(d, reinterpret_cast<const void*>(low), half_warp * sizeof(M));
     __builtin_memcpy(d + half_warp, reinterpret_cast<const void*>(high), half_warp * sizeof(M));
   } else if (shape.lanes == form::equal) {
@@ -154,15 +156,130 @@ void store_shaped(warp& w, const instruction& instr) {
   __builtin_memcpy(reinterpret_cast<void*>(high), s + half_warp, half_warp * sizeof(M));
 }
 
+// Prepares the shape of an access, unless this round of the block has found it.
+template <class Location>
+[[gnu::always_inline]] inline void prepare_shape(warp& w, const instruction& instr, uint32_t bytes,
+                                                 uint32_t own, uint32_t extent) {
+  lane_shape& shape = w.shapes[instr.shape];
+  if (w.active != all_lanes) {
+    shape.lanes = form::unknown;
+    shape.round = 0;
+  } else if (instr.shape < shape_count || shape.round != w.round) {
+    Location::find_shape(w, instr, shape, bytes, own, extent);
+    shape.round = w.round;
+  }
+}
+
 // Finds the shape for `access`.
 template <class M, class Location, handler Access>
 void find_shape(warp& w, const instruction& instr) {
-  lane_shape& shape = w.shapes[instr.shape];
-  if (w.active == all_lanes) {
-    Location::find_shape(w, instr, shape, sizeof(M));
-  } else {
-    shape.lanes = form::unknown;
+  prepare_shape<Location>(w, instr, sizeof(M), instr.target,
+                          static_cast<uint32_t>(instr.operand[3]));
+  Access(w, instr);
+}
+
+// The words of lanes in the widest vectors.
+using words = vector_of<u32>::type;
+constexpr int words_per_vector = vector_bytes / 4;
+using word_numbers = std::make_index_sequence<words_per_vector>;
+
+// Every second word of two vectors, from the word `First` on.
+template <u32 First, std::size_t... N>
+[[gnu::always_inline]] inline words every_second(words a, words b, std::index_sequence<N...>) {
+  return __builtin_shuffle(a, b, words{static_cast<u32>(2 * N + First)...});
+}
+// The words of two vectors in turn, from the word `First` of each on.
+template <u32 First, std::size_t... N>
+[[gnu::always_inline]] inline words in_turn(words a, words b, std::index_sequence<N...>) {
+  return __builtin_shuffle(a, b,
+                           words{static_cast<u32>(First + N / 2 + N % 2 * words_per_vector)...});
+}
+
+// Separates the elements of two or four words of each lane.
+template <int Count>
+[[gnu::always_inline]] inline void separate(words (&v)[Count]) {
+  constexpr word_numbers numbers;
+  for (int step = 1; step < Count; step *= 2) {
+    words from[Count];
+    for (int i = 0; i < Count; ++i) from[i] = v[i];
+    for (int i = 0; i < Count; i += 2) {
+      v[i / 2] = every_second<0>(from[i], from[i + 1], numbers);
+      v[i / 2 + Count / 2] = every_second<1>(from[i], from[i + 1], numbers);
+    }
   }
+}
+// Joins them.
+template <int Count>
+[[gnu::always_inline]] inline void join(words (&v)[Count]) {
+  constexpr word_numbers numbers;
+  for (int step = 1; step < Count; step *= 2) {
+    words from[Count];
+    for (int i = 0; i < Count; ++i) from[i] = v[i];
+    for (int i = 0; i < Count / 2; ++i) {
+      v[2 * i] = in_turn<0>(from[i], from[i + Count / 2], numbers);
+      v[2 * i + 1] = in_turn<words_per_vector / 2>(from[i], from[i + Count / 2], numbers);
+    }
+  }
+}
+
+// `target` of a vector access has two distances, since operand 3 may be an element.
+constexpr int own_bits = 16;
+constexpr u32 own_distance(const instruction& instr) {
+  return instr.target & ((1u << own_bits) - 1);
+}
+
+// Accesses of two or four words of each lane by shape.
+template <int Count>
+void load_words(warp& w, const instruction& instr) {
+  const lane_shape& shape = w.shapes[instr.shape];
+  if (shape.lanes != form::consecutive) return load<u32, u32, global_location>(w, instr);
+  for (int first = 0; first < warp_size; first += half_warp) {
+    const uint64_t from = (first ? shape.high : shape.low) + own_distance(instr);
+    for (int at = 0; at < 4 * Count * half_warp; at += 64) {
+      global_location::prefetch(shape, from + static_cast<uint64_t>(at));
+    }
+#pragma GCC unroll 1
+    for (int l = 0; l < half_warp; l += words_per_vector) {
+      words v[Count];
+      __builtin_memcpy(v, reinterpret_cast<const u32*>(from) + Count * l, sizeof v);
+      separate(v);
+#pragma GCC unroll 4
+      for (int i = 0; i < Count; ++i) {
+        __builtin_memcpy(w.at<u32>(instr.operand[i]) + first + l, &v[i], sizeof v[i]);
+      }
+    }
+  }
+}
+template <int Count>
+void store_words(warp& w, const instruction& instr) {
+  const lane_shape& shape = w.shapes[instr.shape];
+  constexpr uint64_t bytes = 4 * Count * half_warp;
+  const uint64_t low = shape.low + own_distance(instr), high = shape.high + own_distance(instr);
+  if (shape.lanes != form::consecutive || !global_location::may_store(w, instr, low, bytes) ||
+      !global_location::may_store(w, instr, high, bytes)) {
+    return store<u32, u32, global_location>(w, instr);
+  }
+  for (int first = 0; first < warp_size; first += half_warp) {
+    u32* const to = reinterpret_cast<u32*>(first ? high : low);
+#pragma GCC unroll 1
+    for (int l = 0; l < half_warp; l += words_per_vector) {
+      words v[Count];
+#pragma GCC unroll 4
+      for (int i = 0; i < Count; ++i) {
+        __builtin_memcpy(&v[i], w.at<u32>(instr.operand[i]) + first + l, sizeof v[i]);
+      }
+      join(v);
+      __builtin_memcpy(to + Count * l, v, sizeof v);
+    }
+  }
+}
+
+[[gnu::noinline]] void prepare_words(warp& w, const instruction& instr, uint32_t bytes) {
+  prepare_shape<global_location>(w, instr, bytes, own_distance(instr), instr.target >> own_bits);
+}
+template <int Count, handler Access>
+void find_words(warp& w, const instruction& instr) {
+  prepare_words(w, instr, 4 * Count);
   Access(w, instr);
 }
 
@@ -306,7 +423,7 @@ constexpr void add_shaped(handler_entry*& at) {
 }
 
 constexpr auto entries = [] {
-  std::array<handler_entry, 113 + 17> list{};
+  std::array<handler_entry, 113 + 25> list{};
   handler_entry* at = list.data();
   add_accesses<word{"global"}, global_location>(at);
   add_accesses<word{"local"}, local_location>(at);
@@ -317,6 +434,14 @@ constexpr auto entries = [] {
   add_shaped<word{"global"}, global_location, u64>(at);
   add_shaped<word{"shared32"}, shared_location<u32>, u32>(at);
   add_shaped<word{"shared32"}, shared_location<u32>, u64>(at);
+  *at++ = {"ld.global.u32.b32.v2.next", &load_words<2>};
+  *at++ = {"ld.global.u32.b32.v2.first", &find_words<2, &load_words<2>>};
+  *at++ = {"ld.global.u32.b32.v4.next", &load_words<4>};
+  *at++ = {"ld.global.u32.b32.v4.first", &find_words<4, &load_words<4>>};
+  *at++ = {"st.global.u32.b32.v2.next", &store_words<2>};
+  *at++ = {"st.global.u32.b32.v2.first", &find_words<2, &store_words<2>>};
+  *at++ = {"st.global.u32.b32.v4.next", &store_words<4>};
+  *at++ = {"st.global.u32.b32.v4.first", &find_words<4, &store_words<4>>};
   *at++ = {"fused.ld.ld.fma.f32", &load_load_fma};
   *at++ = {"local_address.b64", &local_address};
   *at++ = {"touch.global", &touch};

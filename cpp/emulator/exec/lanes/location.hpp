@@ -133,10 +133,8 @@ struct global_location {
   // A warp executes a loop alone, and each iteration may read other lines. They are requested some
   // iterations before, since a line from memory takes longer than an iteration.
   static constexpr uint64_t iterations_ahead = 4;
-  [[gnu::always_inline]] static void prefetch(const lane_shape& shape, uint64_t low,
-                                              uint64_t high) {
-    __builtin_prefetch(reinterpret_cast<const void*>(low + shape.ahead));
-    __builtin_prefetch(reinterpret_cast<const void*>(high + shape.ahead));
+  [[gnu::always_inline]] static void prefetch(const lane_shape& shape, uint64_t at) {
+    __builtin_prefetch(reinterpret_cast<const void*>(at + shape.ahead));
   }
   // Checks half a warp's bytes of a store against the range that a store found: an instruction that
   // loads may have found the shape.
@@ -147,18 +145,18 @@ struct global_location {
     const uint64_t size = cached.last - cached.first;
     return !cached.is_shared && offset <= size && size - offset >= bytes && cached.last;
   }
-  // Finds the shape for this instruction and those that follow with the same addresses. Operand 3
-  // is the distance from the smallest displacement to the largest. `target` is that to its own.
+  // Finds the shape for this instruction and those that follow with the same addresses. `extent` is
+  // the distance from the smallest displacement to the largest, and `own` that to its own.
   [[gnu::always_inline]] static void find_shape(warp& w, const instruction& instr,
-                                                lane_shape& shape, uint64_t bytes) {
+                                                lane_shape& shape, uint64_t bytes, uint64_t own,
+                                                uint64_t extent) {
     const range_cache& cached = w.ranges[instr.cache];
-    const uint64_t first = static_cast<uint64_t>(instr.immediate) - instr.target;
+    const uint64_t first = static_cast<uint64_t>(instr.immediate) - own;
     const uint64_t host =
         cached.is_shared ? reinterpret_cast<uint64_t>(w.shared) : cached.first + cached.view_offset;
     const uint64_t before = shape.low;
     record_shape(shape, w.at<uint64_t>(instr.operand[4]), first - cached.first,
-                 cached.last - cached.first - bytes - static_cast<uint64_t>(instr.operand[3]),
-                 bytes, host);
+                 cached.last - cached.first - bytes - extent, bytes, host);
     shape.ahead = iterations_ahead * (shape.low - before);
   }
   [[gnu::noinline]] static located<uint64_t> find(warp& w, const instruction& instr,
@@ -183,12 +181,12 @@ struct global_location {
 
 template <class A>
 struct shared_location {
-  static void prefetch(const lane_shape&, uint64_t, uint64_t) {}
+  static void prefetch(const lane_shape&, uint64_t) {}
   static bool may_store(warp&, const instruction&, uint64_t, uint64_t) { return true; }
   [[gnu::always_inline]] static void find_shape(warp& w, const instruction& instr,
-                                                lane_shape& shape, A bytes) {
-    record_shape(shape, w.at<A>(instr.operand[4]), static_cast<A>(instr.immediate - instr.target),
-                 static_cast<A>(w.shared_bytes - bytes - static_cast<A>(instr.operand[3])), bytes,
+                                                lane_shape& shape, A bytes, A own, A extent) {
+    record_shape(shape, w.at<A>(instr.operand[4]), static_cast<A>(instr.immediate) - own,
+                 static_cast<A>(w.shared_bytes - bytes - extent), bytes,
                  reinterpret_cast<uint64_t>(w.shared));
   }
   static uint64_t offset_of(warp& w, const instruction& instr, int lane) {

@@ -219,6 +219,7 @@ void begin(block_state& block, std::uint64_t number) {
 
 block_progress run_round(block_state& block) {
   bool has_yielded = false;
+  for (warp_state& w : block.warps) ++w.view.round;
   for (int pass = 0; !has_yielded; ++pass) {
     if (pass == passes_per_round) return block_progress::paused;
     bool has_run = false;
