@@ -197,7 +197,20 @@ class TestDevicePool:
         assert attributes.used_mem_high >= 1 << 20
         attributes.reset_high_water_marks()
         assert attributes.used_mem_high == 0
+        for name in ("used_mem_high", "reserved_mem_high"):
+            setattr(attributes, name, 0)
+            with pytest.raises(ValueError, match="can only be reset to 0, got 5"):
+                setattr(attributes, name, 5)
         own.close()
+
+    def test_attributes_of_no_pool_have_a_text(self, device):
+        cls = type(DeviceMemoryResource(device).attributes)
+        assert repr(cls.__new__(cls)) == "<_MemPoolAttributes>"
+
+    def test_memory_without_a_pool_is_that_of_its_device(self, device):
+        resource = synchronous(device)
+        assert resource.device_id == device.device_id
+        assert resource.is_device_accessible and not resource.is_host_accessible
 
     def test_attributes_print_in_alphabetical_order(self, device):
         text = repr(DeviceMemoryResource(device).attributes)

@@ -65,6 +65,12 @@ class TestWrongCalls:
         with pytest.raises(TypeError, match=text):
             call(function, stream, buffers[0])
 
+    @pytest.mark.parametrize("value", ["ab", b"ab", 3, None, {1}])
+    def test_what_is_no_sequence(self, function, stream, value):
+        text = f"^{function.__name__}: expected a sequence of Buffers, got {type(value).__name__}$"
+        with pytest.raises(TypeError, match=text):
+            call(function, stream, value)
+
     def test_an_empty_sequence(self, function, stream):
         with pytest.raises(ValueError, match=f"^{function.__name__}: empty buffers sequence"):
             call(function, stream, [])

@@ -418,3 +418,29 @@ def test_older_names_import_the_interfaces(stream, pinned):
         empty = StridedMemoryView()
     assert _memoryview.view_as_cai(Interface(pinned), -1, empty) is empty
     assert empty.ptr == on_device.ptr
+
+
+class TestViewsWithoutAType:
+    @pytest.fixture
+    def view(self, buffer):
+        return StridedMemoryView.from_buffer(buffer, (6,), itemsize=8)
+
+    def test_dlpack_and_tensor_maps_need_a_type(self, view):
+        assert view.dtype is None
+        with pytest.raises(BufferError, match="without dtype information"):
+            view.__dlpack__()
+        with pytest.raises(ValueError, match="Cannot infer TMA data type"):
+            view.as_tensor_map((2,))
+
+    def test_its_interface_names_elements_of_their_size(self, view, buffer):
+        interface = view.__cuda_array_interface__
+        assert (interface["typestr"], interface["shape"]) == ("|V8", (6,))
+        assert interface["data"] == (int(buffer.handle), False)
+
+
+def test_the_constructor_imports_an_interface_or_names_the_protocols(pinned):
+    with pytest.warns(DeprecationWarning, match="from_cuda_array_interface"):
+        view = StridedMemoryView(Interface(pinned), -1)
+    assert (view.ptr, view.shape) == (int(pinned.handle), (12,))
+    with pytest.raises(BufferError, match="int has neither __dlpack__ and __dlpack_device__ nor"):
+        StridedMemoryView(3, -1)

@@ -215,7 +215,9 @@ class TestKinds:
             buffer.close()
         device.sync()
         assert pool.statistics()["reserved_bytes.current"] == 2 * MIB
+        assert pool.release_threshold == 2 * MIB
         pool.release_threshold = None
+        assert pool.release_threshold is None
         pool.allocate(8 * MIB, stream=stream).close()
         device.sync()
         assert pool.statistics()["reserved_bytes.current"] >= 8 * MIB
