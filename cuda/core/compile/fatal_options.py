@@ -2,6 +2,7 @@
 """Values of options for which NVRTC and nvJitLink 13.5 crash the process."""
 
 import os
+import re
 
 MAX_THREADS = 1024  # of an optimizer; the libraries crash if the system refuses a thread
 
@@ -13,7 +14,7 @@ def problem_of(options: list[bytes]) -> str:
         check = CHECKS.get(flag)
         if check is not None and (reason := check(value)):
             return f"{os.fsdecode(option)!r}: {reason}"
-    return ""
+    return _threads_of_ptxas(options)
 
 
 def _blank(value):
@@ -21,11 +22,20 @@ def _blank(value):
 
 
 def _threads(value):
-    try:
-        number = int(value)
-    except ValueError:  # the library reports it
+    """Check a number of threads: the libraries read some other texts as huge numbers."""
+    if value.isdigit() and len(value.lstrip(b"0")) < 5 and int(value) <= MAX_THREADS:
         return ""
-    return "" if number <= MAX_THREADS else f"at most {MAX_THREADS} threads are supported"
+    return f"at most {MAX_THREADS} threads are supported, and the number is a whole number"
+
+
+def _threads_of_ptxas(options):
+    """Check the number of threads in the options for ptxas, which may be spread over several."""
+    ptxas = [each.partition(b"=") for each in options]
+    words = b" ".join(value for flag, _, value in ptxas if flag in PTXAS)
+    for count in re.findall(rb"-split-compile[=\s]+([0-9]+)", words):
+        if reason := _threads(count):
+            return f"the option -split-compile of ptxas: {reason}"
+    return ""
 
 
 def _trace_file(value):
@@ -42,6 +52,7 @@ def _trace_file(value):
     return ""
 
 
+PTXAS = (b"--ptxas-options", b"-Xptxas")
 CHECKS = {
     b"--ptxas-options": _blank,
     b"--Ofast-compile": _blank,

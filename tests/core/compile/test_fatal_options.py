@@ -22,6 +22,13 @@ def compiled(**options):
         ({"split_compile": 1 << 33}, "at most 1024 threads are supported"),
         ({"split_compile": 1 << 70}, "at most 1024 threads are supported"),
         ({"split_compile": "1000000"}, "at most 1024 threads are supported"),
+        ({"split_compile": -(1 << 63)}, "at most 1024 threads are supported"),
+        ({"split_compile": -1}, "at most 1024 threads are supported"),
+        ({"split_compile": "0x2000"}, "at most 1024 threads are supported"),
+        ({"split_compile": "٩٩٩٩"}, "at most 1024 threads are supported"),
+        ({"ptxas_options": "--split-compile=9999"}, "of ptxas: at most 1024 threads"),
+        ({"ptxas_options": "-v -split-compile  9999"}, "of ptxas: at most 1024 threads"),
+        ({"ptxas_options": ["--split-compile", "9999"]}, "of ptxas: at most 1024 threads"),
     ],
 )
 def test_a_value_that_ends_nvrtc_is_refused(options, reason):
@@ -39,12 +46,21 @@ def test_a_trace_file_that_cannot_be_written_is_refused(tmp_path):
 
 
 def test_other_values_compile(tmp_path):
-    assert compiled(ptxas_options="-v", split_compile=2, fdevice_time_trace=tmp_path / "trace")
+    ptxas_options = ["-v", "--split-compile=2"]
+    trace = tmp_path / "trace"
+    assert compiled(ptxas_options=ptxas_options, split_compile=2, fdevice_time_trace=trace)
     assert (tmp_path / "trace.json").stat().st_size > 0
 
 
 @pytest.mark.parametrize(
-    "options", [{"ptxas_options": " "}, {"split_compile": 9999}, {"split_compile_extended": 9999}]
+    "options",
+    [
+        {"ptxas_options": " "},
+        {"ptxas_options": "--split-compile=9999"},
+        {"split_compile": 9999},
+        {"split_compile_extended": 9999},
+        {"split_compile_extended": -1},
+    ],
 )
 def test_a_value_that_ends_nvjitlink_is_refused(options):
     options = LinkerOptions(arch="sm_90", **options)
