@@ -197,7 +197,7 @@ cdef bytes utf8(object text, str description):
 cdef bytes option_text(bytes flag, object value):
     if type(value) is not str and isinstance(value, (os.PathLike, bytes)):
         value = os.fsdecode(value)
-    cdef str text = value if type(value) is str else str(value)
+    cdef str text = exact_str(value if isinstance(value, str) else str(value), "an option")
     if not text.isascii():
         return flag + utf8(text, f"the option {flag.decode()}")
     cdef Py_ssize_t size, start = len(flag)

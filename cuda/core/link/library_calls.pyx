@@ -60,9 +60,9 @@ cdef object library_error(str library, int status, str function, str log):
 
 cdef str arch_problem(object arch):
     """Return why no compiler accepts an architecture, or None."""
-    cdef str text = arch if isinstance(arch, str) else shown(arch)
+    cdef str text = exact_str(arch, "arch") if isinstance(arch, str) else shown(arch)
     number = text.removeprefix("sm_").removeprefix("compute_").rstrip("abcdef")
-    if isinstance(arch, str) and arch.startswith(("sm_", "compute_")) and number.isdigit():
+    if isinstance(arch, str) and text.startswith(("sm_", "compute_")) and number.isdigit():
         return None
     hint = f": write 'sm_{number}'" if number.isdigit() else ""
     return f"arch must be 'sm_NN' or 'compute_NN', got {shown(arch)}{hint}"

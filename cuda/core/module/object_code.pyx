@@ -307,6 +307,8 @@ cdef bytes copy_of_buffer(object image):
 
 cdef str exact_str(object text, str label):
     """Return the text of a str or of an instance of a subclass, such as `numpy.str_`."""
+    if type(text) is str:
+        return <str>text
     if not isinstance(text, str):
         raise TypeError(f"{label} must be a str, got {qualified_name(text)}")
     return str.__str__(text)

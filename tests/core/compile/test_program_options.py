@@ -3,11 +3,13 @@
 
 import copy
 import dataclasses
+import enum
 import pathlib
 import pickle
 
+import numpy as np
 import pytest
-from cuda.core import CUDAError, ProgramOptions
+from cuda.core import CUDAError, LinkerOptions, Program, ProgramOptions
 from cuda.core.arguments import option_rows
 from cuda.core.typing import CompilerBackendType
 
@@ -241,3 +243,27 @@ def test_the_repr_is_short():
 def test_rows_name_each_field_once():
     fields = [row.field for row in option_rows.NVRTC_ROWS]
     assert len(fields) == len(set(fields))
+
+
+class Architecture(str, enum.Enum):
+    AMPERE = "sm_80"
+
+
+class ShownAsItself(str):
+    def __str__(self):
+        return self
+
+
+class Number:
+    def __str__(self):
+        return ShownAsItself(32)
+
+
+@pytest.mark.parametrize("arch", [Architecture.AMPERE, ShownAsItself("sm_80"), np.str_("sm_80")])
+def test_instances_of_subclasses_of_str_are_options(arch):
+    options = ProgramOptions(arch=arch, max_register_count=Number(), ptxas_options=[arch])
+    texts = options.as_bytes("NVRTC")
+    assert texts == [b"-arch=sm_80", b"--ptxas-options=sm_80", b"--maxrregcount=32"]
+    source = 'extern "C" __global__ void f() {}'
+    assert Program(source, "c++", ProgramOptions(arch=arch)).compile("ptx").code
+    assert LinkerOptions(arch=arch, name=arch).as_bytes()[0] == b"-arch=sm_80"
