@@ -25,7 +25,8 @@ def check_field(cls, name, value):
 
 def check_bools(options):
     """Raise TypeError for a field that is neither a bool nor None."""
-    for name, value in vars(options).items():
+    for name in options.__match_args__:
+        value = getattr(options, name)
         if value is not None and type(value) is not bool:
             raise TypeError(
                 f"{type(options).__name__}.{name} must be True or False, {_text(value)}"

@@ -23,7 +23,8 @@ cdef object option_checks():
 cdef int check_truths(object options, object cls) except -1:
     """Check that each field with the annotation bool has a truth value."""
     cdef dict fields = getattr(options, "__dict__", {})
-    for name, value in fields.items():
+    for name in getattr(cls, "__slots__", fields):
+        value = fields.get(name) if name in fields else getattr(options, name, None)
         if value is not None and not isinstance(value, (int, str)):
             option_checks().check_field(cls, name, value)
     return 0

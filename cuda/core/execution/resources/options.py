@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _BACKFILL = 1  # CU_DEV_SM_RESOURCE_GROUP_BACKFILL
 
 
-@dataclass
+@dataclass(slots=True, weakref_slot=True)
 class ContextOptions:
     """Options of `Device.create_context`.
 
@@ -34,7 +34,7 @@ class ContextOptions:
     resources: "Sequence[SMResource | WorkqueueResource]"
 
 
-@dataclass
+@dataclass(slots=True, weakref_slot=True)
 class SMResourceOptions:
     """Options of `SMResource.split`: one group, or one group for each of several counts.
 
@@ -62,7 +62,7 @@ class SMResourceOptions:
     backfill: bool | Sequence[bool] = False
 
 
-@dataclass
+@dataclass(slots=True, weakref_slot=True)
 class WorkqueueResourceOptions:
     """Options of `WorkqueueResource.configure`; None does not change a setting.
 

@@ -19,7 +19,7 @@ def _warn_renamed(old, stacklevel):
     )
 
 
-@dataclass(init=False)
+@dataclass(init=False, slots=True, weakref_slot=True)
 class EventOptions:
     """Options of `Device.create_event` and `Stream.record`.
 

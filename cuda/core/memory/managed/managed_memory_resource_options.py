@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 
-@dataclass
+@dataclass(slots=True, weakref_slot=True)
 class ManagedMemoryResourceOptions:
     """Options of a new pool of `ManagedMemoryResource`.
 
