@@ -21,6 +21,7 @@ import operator
 import os
 import sys
 
+from collections.abc import Mapping
 from importlib import import_module
 
 include "extension/start.pyx"

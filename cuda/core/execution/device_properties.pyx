@@ -30,6 +30,12 @@ cdef class DeviceProperties:
             raise KeyError(f"no device property {shown(name)}{hint(name, attribute_names)}")
         return getattr(self, name)
 
+    def __iter__(self):
+        return iter(attribute_names)
+
+    def __reduce__(self):
+        return getattr, (device_of_ordinal(self.ordinal), "properties")
+
     def __repr__(self):
         shown = ", ".join([f"{name}={getattr(self, name)}" for name in SHOWN_PROPERTIES])
         return f"<DeviceProperties device={self.ordinal} {shown} ...>"

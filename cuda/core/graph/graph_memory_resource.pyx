@@ -10,7 +10,7 @@ from cuda.bindings.cydriver cimport (
     cuuint64_t,
 )
 
-cdef dict graph_resources = {}  # device ordinal: GraphMemoryResource
+cdef dict graph_resources = {}  # class and device ordinal: GraphMemoryResource
 
 
 @cython.final
@@ -98,10 +98,10 @@ class GraphMemoryResource(MemoryResource):
 
     def __new__(cls, device_id):
         ordinal = (<Device>device_id).ordinal if isinstance(device_id, Device) \
-            else as_int("device_id", device_id)
+            else int_option("device_id", device_id)
         resource = MemoryResource.__new__(cls)
         resource._device = ordinal
-        return graph_resources.setdefault(ordinal, resource)
+        return graph_resources.setdefault((cls, ordinal), resource)
 
     def allocate(self, size, *, stream):
         """Add an allocation to the graph that a stream is capturing.

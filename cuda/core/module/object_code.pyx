@@ -284,10 +284,17 @@ cdef ObjectCode make_object_code(object image, str code_type, object name, objec
     code.label = exact_str(name, "name")
     reject_nul(code.label, "the name of the code")
     code.format = code_type
-    code.mapping = dict(symbol_mapping) if symbol_mapping else {}
+    code.mapping = {} if symbol_mapping is None else mapping_of(symbol_mapping)
     code.declarations = declarations
     code.loading = allocate_lock()
     return code
+
+
+cdef dict mapping_of(object symbol_mapping):
+    if not isinstance(symbol_mapping, Mapping):
+        raise TypeError("symbol_mapping must be a dict from names in the source to names in the "
+                        f"code, got {shown(symbol_mapping)}")
+    return dict(symbol_mapping)
 
 
 cdef bytes copy_of_buffer(object image):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeviceProperties: one attribute for each row of the table, typed and cached."""
 
+import copy
+import pickle
 from types import GetSetDescriptorType
 
 import pytest
@@ -66,3 +68,14 @@ def test_an_unknown_name_is_refused(properties):
         _ = properties.color
     with pytest.raises(KeyError):
         properties["as_dict"]
+
+
+def test_the_names_are_iterated(properties):
+    assert sorted(properties) == NAMES
+    assert "warp_size" in properties
+    assert "warp_sise" not in properties and 0 not in properties
+
+
+def test_they_are_copied_and_pickled_by_device(properties):
+    for made in (copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
+        assert made(properties) is properties

@@ -24,6 +24,21 @@ def test_each_device_has_one(device, resource):
     resource.close()
 
 
+def test_a_subclass_has_its_own(device):
+    class Derived(GraphMemoryResource):
+        pass
+
+    first = Derived(device)
+    assert type(GraphMemoryResource(device)) is GraphMemoryResource
+    assert Derived(device) is first and first.device_id == device.device_id
+
+
+@pytest.mark.parametrize("number", [1 << 31, -(1 << 63), 1 << 80])
+def test_a_number_beyond_32_bits_is_no_device(number):
+    with pytest.raises(OverflowError, match="device_id must be from"):
+        GraphMemoryResource(number)
+
+
 def test_construction_requires_no_driver():
     assert GraphMemoryResource(0) is GraphMemoryResource(0)
 

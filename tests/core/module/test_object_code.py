@@ -147,6 +147,11 @@ class TestConstruction:
         code.symbol_mapping["f"] = "i"
         assert code.symbol_mapping == {"f": "g"}
 
+    @pytest.mark.parametrize("mapping", [0, "", (), [("f", "g")]], ids=repr)
+    def test_a_mapping_is_a_dict(self, mapping):
+        with pytest.raises(TypeError, match="symbol_mapping must be a dict .*, got"):
+            ObjectCode.from_ptx(b"", symbol_mapping=mapping)
+
     def test_init_accepts_any_format(self):
         assert ObjectCode._init(b"x", "fatbin", name="n").code_type == "fatbin"
         with pytest.raises(ValueError, match="code_type must be one of"):

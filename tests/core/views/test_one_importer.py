@@ -444,3 +444,13 @@ def test_the_constructor_imports_an_interface_or_names_the_protocols(pinned):
     assert (view.ptr, view.shape) == (int(pinned.handle), (12,))
     with pytest.raises(BufferError, match="int has neither __dlpack__ and __dlpack_device__ nor"):
         StridedMemoryView(3, -1)
+
+
+@pytest.mark.parametrize("copy", [0, "", (), "no", np.False_], ids=repr)
+def test_the_request_for_a_copy_is_a_bool(device, stream, copy):
+    buffer = device.allocate(16, stream=stream)
+    view = StridedMemoryView.from_buffer(buffer, shape=(16,), dtype="u1")
+    for exporter in (buffer, view):
+        with pytest.raises(TypeError, match="copy must be a bool or None, got"):
+            exporter.__dlpack__(copy=copy)
+        assert exporter.__dlpack__(copy=False)

@@ -52,7 +52,9 @@ cdef int check_dlpack_request(object stream, object dl_device, object copy,
         if not -1 <= operator.index(stream) < 2**64:
             raise ValueError(f"__dlpack__: stream must be the address of a stream, 1 or 2 for a "
                              f"default stream, or -1 for no ordering, got {stream}")
-    if copy is not None and copy:
+    if copy is not None and type(copy) is not bool:
+        raise TypeError(f"__dlpack__: copy must be a bool or None, got {shown(copy)}")
+    if copy:
         raise BufferError("Sorry, not supported: copy=True")
     if dl_device is None:
         return 0
