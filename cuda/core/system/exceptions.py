@@ -14,3 +14,7 @@ def __getattr__(name):
     value = getattr(import_module("cuda.bindings.nvml"), name)
     globals()[name] = value
     return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

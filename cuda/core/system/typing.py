@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """String enums of `cuda.core.system`. Functions also accept the plain strings."""
 
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from importlib import import_module
 
 __all__ = [
@@ -29,7 +29,11 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from enum import IntEnum as FastEnum
+
     from cuda.bindings.nvml import FieldId
+else:
+    from cuda.bindings._internal._fast_enum import FastEnum
 
 
 def __getattr__(name):
@@ -38,6 +42,10 @@ def __getattr__(name):
     value = import_module("cuda.bindings.nvml").FieldId
     globals()[name] = value
     return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 class AddressingMode(StrEnum):
@@ -103,7 +111,7 @@ class CoolerTarget(StrEnum):
     POWER_SUPPLY = "power_supply"
 
 
-class DeviceArch(IntEnum):
+class DeviceArch(FastEnum):
     """The architecture of a device, with NVML's numbers."""
 
     KEPLER = 2

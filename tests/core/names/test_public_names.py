@@ -60,3 +60,19 @@ def test_an_unknown_module_is_not_found():
     assert importlib.util.find_spec("cuda.core.nonsense") is None
     with pytest.raises(ModuleNotFoundError, match="cuda.core.nonsense"):
         importlib.import_module("cuda.core.nonsense")
+
+
+MODULES = (
+    "core core.graph core.system core.system.exceptions core.system.typing core.texture "
+    "core.typing core.utils"
+)
+
+
+@pytest.mark.parametrize("module", MODULES.split())
+def test_dir_lists_the_names_that_are_created_on_first_use(run_python, module):
+    code = f"""
+import cuda.{module} as module
+names = dir(module)
+print(sorted(set(module.__all__) - set(names)), all(hasattr(module, name) for name in names))
+"""
+    assert run_python(code).strip() == "[] True"

@@ -2,6 +2,7 @@
 """Versions, counts and names; the names of the module; numbers for enums; deprecated spellings."""
 
 import os
+import pickle
 import warnings
 
 import cuda.core
@@ -96,6 +97,9 @@ def test_architectures_have_the_numbers_of_nvml():
 
     for member in typing.DeviceArch:
         assert int(getattr(nvml.DeviceArch, member.name)) == member
+        assert pickle.loads(pickle.dumps(member)) is member
+        assert str(member) == f"<DeviceArch.{member.name}: {member.value}>"
+    assert 9 in typing.DeviceArch and 99 not in typing.DeviceArch
     assert typing.FieldId is nvml.FieldId
 
 
