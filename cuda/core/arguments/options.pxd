@@ -14,6 +14,9 @@ cdef object public_object(str name)
 # Returns the qualified name of an object's class, for messages.
 cdef str qualified_name(object value)
 
+# Returns the text of a str, also of an instance of a subclass; TypeError for other types.
+cdef str exact_str(object text, str label)
+
 # Returns the module cuda.core._sharing, imported at the first call.
 cdef object sharing_module()
 

@@ -187,6 +187,15 @@ cdef int add_option(list arguments, object form, object flag, object value) exce
     return 0
 
 
+cdef str exact_str(object text, str label):
+    """Return the text of a str or of an instance of a subclass, such as `numpy.str_`."""
+    if type(text) is str:
+        return <str>text
+    if not isinstance(text, str):
+        raise TypeError(f"{label} must be a str, got {qualified_name(text)}")
+    return str.__str__(text)
+
+
 cdef bytes utf8(object text, str description):
     try:
         return PyUnicode_AsUTF8String(text)

@@ -19,9 +19,6 @@ cdef ObjectCode make_object_code(object image, str code_type, object name, objec
 # Returns the declarations of PTX, with which launches check the parameters of its image.
 cdef bytes declarations_of(bytes ptx)
 
-# Returns the text of a str, also of an instance of a subclass; TypeError for other types.
-cdef str exact_str(object text, str label)
-
 # Raises ValueError for a path or a name with a NUL.
 cdef int reject_nul(str text, str label) except -1
 

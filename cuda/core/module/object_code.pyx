@@ -312,15 +312,6 @@ cdef bytes copy_of_buffer(object image):
         PyBuffer_Release(&view)
 
 
-cdef str exact_str(object text, str label):
-    """Return the text of a str or of an instance of a subclass, such as `numpy.str_`."""
-    if type(text) is str:
-        return <str>text
-    if not isinstance(text, str):
-        raise TypeError(f"{label} must be a str, got {qualified_name(text)}")
-    return str.__str__(text)
-
-
 cdef int reject_nul(str text, str label) except -1:
     """Reject a NUL, at which C would truncate a path or a name."""
     if "\0" in text:
