@@ -80,3 +80,7 @@ def test_no_shared_memory_remains(run):
     before = set(Path("/dev/shm").glob("halfwarp-nccl-*"))
     run("cases.py", "split", "abort", "queries")
     assert set(Path("/dev/shm").glob("halfwarp-nccl-*")) <= before
+
+
+def test_operations_leave_nothing_on_the_heap(run):
+    assert int(run("leaks.py", devices=2)) < 100  # one execution has more bytes
