@@ -8,7 +8,7 @@ from cuda.core import LegacyPinnedMemoryResource
 from cuda.core._kernel_arg_handler import ParamHolder
 from cuda.core.utils import StridedMemoryView
 
-from .capsules import Producer
+from .capsules import Producer, Versioned, capsule_pointer
 
 SIZE = 48
 
@@ -454,3 +454,40 @@ def test_the_request_for_a_copy_is_a_bool(device, stream, copy):
         with pytest.raises(TypeError, match="copy must be a bool or None, got"):
             exporter.__dlpack__(copy=copy)
         assert exporter.__dlpack__(copy=False)
+
+
+def flags_of(capsule):
+    return Versioned.from_address(capsule_pointer(capsule, b"dltensor_versioned")).flags
+
+
+@pytest.mark.parametrize("flags", [0, 1, 2, 3])
+def test_a_view_exports_the_flags_of_its_producer(flags):
+    """1 marks a tensor that is only read, and 2 a copy."""
+    view = StridedMemoryView.from_dlpack(Producer(flags=flags), -1)
+    assert view.readonly == bool(flags & 1)
+    assert flags_of(view.__dlpack__(max_version=(1, 0))) == flags
+
+
+def test_elements_below_a_byte_are_marked_as_padded():
+    producer = Producer(code=1, bits=4, flags=4)
+    view = StridedMemoryView.from_dlpack(producer, -1)
+    assert flags_of(view.__dlpack__(max_version=(1, 0))) == 4
+
+
+def test_a_copy_of_the_producer_is_no_target(stream):
+    source = StridedMemoryView.from_dlpack(Producer(), -1)
+    copied = StridedMemoryView.from_dlpack(Producer(flags=2), -1)
+    with pytest.raises(BufferError, match="a copy that its producer made"):
+        copied.copy_from(source, stream=stream)
+
+
+def test_an_interface_of_managed_memory_has_its_kind(device, stream):
+    from cuda.core import ManagedMemoryResource
+
+    with ManagedMemoryResource().allocate(48, stream=stream) as managed:
+        view = StridedMemoryView.from_cuda_array_interface(Interface(managed), -1)
+        assert view.__dlpack_device__() == (13, 0)
+    none = StridedMemoryView.from_cuda_array_interface(
+        Interface(managed, data=(0, False), shape=(0,)), -1
+    )
+    assert (none.__dlpack_device__(), none.device_id) == ((2, 0), 0)
