@@ -140,6 +140,31 @@ TEST(Constant, KeepsSignAndWidth) {
   EXPECT_EQ(value_of("-0f3F800000").bits, 0xbf800000u);
 }
 
+TEST(Constant, HasEveryOperatorOnIntegers) {
+  constexpr struct {
+    const char* text;
+    std::int64_t value;
+  } cases[] = {
+      {"5 < 7", 1},     {"7 < 7", 0},          {"7 > 5", 1},   {"7 > 7", 0},     {"7 <= 7", 1},
+      {"8 <= 7", 0},    {"7 >= 7", 1},         {"6 >= 7", 0},  {"7 == 7", 1},    {"7 == 8", 0},
+      {"7 != 8", 1},    {"7 != 7", 0},         {"-1 < 1", 1},  {"-1U > 1", 1},   {"6 & 3", 2},
+      {"6 | 3", 7},     {"6 ^ 3", 5},          {"1 && 2", 1},  {"1 && 0", 0},    {"0 || 0", 0},
+      {"0 || 2", 1},    {"-7 % 2", -1},        {"7U / 2", 3},  {"7U % 4", 3},    {"-5 / -1", 5},
+      {"-5 % -1", 0},   {"1 << 63 >> 63", -1}, {"8U >> 3", 1}, {"8U >> 63", 0},  {"8U >> 64", 0},
+      {"-8 >> 64", -1}, {"1 << 63 << 1", 0},   {"~5", -6},     {"9 - 2 - 3", 4}, {"2 * 3 % 4", 2}};
+  for (const auto& [text, value] : cases) EXPECT_EQ(value_of(text).as_signed(), value) << text;
+}
+
+TEST(Constant, HasFourOperatorsOnReals) {
+  const auto real = [](const char* text) { return std::bit_cast<double>(value_of(text).bits); };
+  EXPECT_EQ(real("1.5 + 2.0"), 3.5);
+  EXPECT_EQ(real("1.5 - 2.0"), -0.5);
+  EXPECT_EQ(real("1.5 * 2.0"), 3.0);
+  EXPECT_EQ(real("1.5 / 2.0"), 0.75);
+  EXPECT_THROW(value_of("1.5 / 0.0"), syntax_error);
+  EXPECT_THROW(value_of("1.5 % 2.0"), syntax_error);
+}
+
 TEST(Constant, RefusesExpressionsWithoutAValue) {
   EXPECT_THROW(value_of("1 / 0"), syntax_error);
   EXPECT_THROW(value_of("1.5 << 2"), syntax_error);

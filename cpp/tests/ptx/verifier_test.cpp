@@ -107,6 +107,60 @@ TEST(Verifier, KnowsTheTargetsWithAScaleOfD) {
   }
 }
 
+TEST(Verifier, KnowsTheFirstVersionOfEachTarget) {
+  constexpr std::pair<int, int> targets[] = {// target and version times ten, by the manual
+                                             {70, 60},  {72, 61},  {75, 63},  {80, 70},  {86, 71},
+                                             {87, 74},  {88, 90},  {89, 78},  {90, 78},  {100, 86},
+                                             {101, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88}};
+  const auto log_of = [](int target, int version) {
+    return parse_verified(".version " + std::to_string(version / 10) + "." +
+                          std::to_string(version % 10) + "\n.target sm_" + std::to_string(target) +
+                          "\n.address_size 64\n.entry k { ret; }")
+        .log;
+  };
+  for (const auto& [target, version] : targets) {
+    EXPECT_EQ(log_of(target, version), "") << target;
+    EXPECT_NE(log_of(target, version - 1), "") << target;
+  }
+}
+
+TEST(Verifier, ChecksDirectivesOfFunctions) {
+  constexpr struct {
+    const char *declaration, *problem;
+  } cases[] = {
+      {".extern .func f { ret; }", "is .extern and has a body"},
+      {".func f .maxntid 32 { ret; }", "is no kernel and has a size of blocks"},
+      {".func f .reqntid 32 { ret; }", "is no kernel and has a size of blocks"},
+      {".func f .minnctapersm 1 { ret; }", "is no kernel and has a size of blocks"},
+      {".entry k .maxnctapersm 1 { ret; }", "has .maxnctapersm, which ended with PTX 2.0"},
+      {".entry k .blocksareclusters { ret; }", "has .blocksareclusters, which needs .version 9.0"},
+      {".entry k .maxntid 32 .reqntid 32 { ret; }", "has .maxntid and .reqntid"},
+      {".entry k .reqnctapercluster 2 .maxclusterrank 2 { ret; }",
+       "has .reqnctapercluster and .maxclusterrank"},
+      {".entry k .noreturn { ret; }", "has .noreturn, and is a kernel or has a result"},
+      {".func (.reg .b32 r) f .noreturn { ret; }",
+       "has .noreturn, and is a kernel or has a result"},
+      {".func f .nothing { ret; }", "has an unknown directive"},
+      {".func f .noreturn { ret; }", ""},
+      {".entry k .maxntid 32 .minnctapersm 1 { ret; }", ""},
+      {".entry k .reqnctapercluster 2 { ret; }", ""},
+  };
+  for (const auto& [declaration, problem] : cases) {
+    const std::string text = findings(declaration);
+    EXPECT_EQ(text.empty(), !*problem) << declaration << text;
+    EXPECT_NE(text.find(problem), std::string::npos) << declaration << text;
+  }
+}
+
+TEST(Verifier, ChecksAddressesInInitializers) {
+  EXPECT_EQ(findings(".global .u64 a; .global .u64 x = a;"), "");
+  EXPECT_EQ(findings(".shared .u64 a; .global .u64 x = a;"),
+            "the initializer of 'x' has the address of 'a', which is neither in .global nor in "
+            ".const\n");
+  EXPECT_EQ(findings_in(".global .u64 x = missing; ret;"),
+            "unknown symbol 'missing' in the initializer of 'x'\n");
+}
+
 TEST(Verifier, StopsAfterSomeFindings) {
   std::string body;
   for (int i = 0; i < 100; ++i) body += "bra nowhere;\n";

@@ -41,11 +41,6 @@ bool is_all_lanes(const function_code& function, operand_slot slot) {
   return *lanes == all_lanes;
 }
 
-bool is_barrier_zero(const function_code& function, operand_slot slot) {
-  if (slot >= 0) return false;
-  return *reinterpret_cast<const std::uint32_t*>(function.constants.data() + ~slot) == 0;
-}
-
 // The words of an asynchronous copy, whose values are in no register.
 access_shape shape_of_copy() {
   access_shape shape;
@@ -148,8 +143,8 @@ bool orders_some_threads(const race_site& site) {
   if (instr.kind == flow::barrier) {
     const auto operation = static_cast<barrier_operation>(instr.immediate);
     if (operation >= barrier_operation::cluster_arrive) return true;
-    return (instr.flags & barrier_flag::has_count) != 0 || operation == barrier_operation::arrive ||
-           !is_barrier_zero(*site.function, instr.operand[2]);
+    // Without a count, all threads of the block wait at one barrier, whatever its number.
+    return (instr.flags & barrier_flag::has_count) != 0 || operation == barrier_operation::arrive;
   }
   return instr.kind == flow::collective && !is_all_lanes(*site.function, instr.operand[4]);
 }

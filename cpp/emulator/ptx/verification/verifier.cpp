@@ -349,11 +349,6 @@ class module_verifier {
   void check(const variable& v) {
     check_relocations(v);
     report_if(variable_problem(v, false), v.line, "variable ", v.name);
-    const state_space space = without_sub_space(v.space);
-    const bool has_memory = space != state_space::local && space != state_space::shared;
-    if (v.has_initializer && !has_memory) {
-      report(v.line, "variable " + quoted(v.name) + " cannot have an initial value in its space");
-    }
     if (v.linkage == linkage::extern_) return;
     const bool is_new = defined_.insert(v.name).second;
     const auto match = module_.symbols.find(v.name);
