@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations. Each is a sequentially consistent atomic operation of the host, so that other
-// threads of the process observe it.
+// Atomic operations. In global memory, each is a sequentially consistent atomic operation of the
+// host, so that other threads of the process observe it.
 #include "emulator/exec/lanes/half.hpp"
 #include "emulator/exec/lanes/location.hpp"
 #include "emulator/exec/lanes/operations.hpp"
@@ -49,6 +49,13 @@ struct unsigned_of<8> {
   using type = u64;
 };
 
+// All blocks of a cluster run on the same host thread, so that plain accesses to shared memory are
+// atomic.
+template <class Location>
+inline constexpr bool is_private = false;
+template <class A>
+inline constexpr bool is_private<shared_location<A>> = true;
+
 // Operands: result, b, c (of cas), -, address. The result is the previous value.
 template <class Operation, class T, class Location>
 void update(warp& w, const instruction& instr) {
@@ -62,6 +69,10 @@ void update(warp& w, const instruction& instr) {
     do {
       T value = Operation::of(__builtin_bit_cast(T, old), b[l]);
       changed = __builtin_bit_cast(U, value);
+      if constexpr (is_private<Location>) {
+        __atomic_store_n(cell, changed, __ATOMIC_RELAXED);
+        break;
+      }
     } while (!__atomic_compare_exchange_n(cell, &old, changed, true, __ATOMIC_SEQ_CST,
                                           __ATOMIC_RELAXED));
     d[l] = old;
@@ -75,7 +86,13 @@ void add_integer(warp& w, const instruction& instr) {
   const U* b = w.at<U>(instr.operand[1]);
   for_active(w, [&](int l) {
     U* cell = reinterpret_cast<U*>(at.host(l));
-    d[l] = __atomic_fetch_add(cell, b[l], __ATOMIC_SEQ_CST);
+    if constexpr (is_private<Location>) {
+      const U old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+      __atomic_store_n(cell, static_cast<U>(old + b[l]), __ATOMIC_RELAXED);
+      d[l] = old;
+    } else {
+      d[l] = __atomic_fetch_add(cell, b[l], __ATOMIC_SEQ_CST);
+    }
   });
 }
 
