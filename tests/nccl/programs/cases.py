@@ -614,6 +614,35 @@ def case_threads(ranks):
             assert (result == 160).all(), result
 
 
+def case_several_ids(ranks):
+    """The first id names the communicator."""
+    ids = (api.UniqueId * 2)(api.unique_id(), api.unique_id())
+    create, comm = api.nccl.ncclCommInitRankScalable, api.c.c_void_p()
+    create.argtypes = (api.c.c_void_p, *[api.c.c_int] * 3, api.c.c_void_p, api.c.c_void_p)
+    ranks[0].select()
+    for count, value in ((0, ids), (-1, ids), (2, None)):
+        request = "ncclCommInitRankScalable", api.c.byref(comm), 1, 0, count, value, None
+        assert "needs at least one id" in fails(api.INVALID_ARGUMENT, api.call, *request)
+    api.call("ncclCommInitRankScalable", api.c.byref(comm), 1, 0, 2, ids, None)
+    address = ranks[0].upload(np.full(N, 5, np.float32))
+    all_reduce(ranks[0], address, comm)
+    check_sum(ranks[:1], [address], 5)
+    api.call("ncclCommDestroy", comm)
+
+
+def case_wrong_numbers(ranks):
+    comms, devices = (api.c.c_void_p * 2)(), (api.c.c_int * 2)
+    for wrong in (devices(0, 8), devices(-1, 0)):
+        text = fails(api.INVALID_ARGUMENT, api.call, "ncclCommInitAll", comms, 2, wrong)
+        assert "there is no device " in text
+    address = ranks[0].upload(np.zeros(N, np.float32))
+    text = fails(api.INVALID_ARGUMENT, all_reduce, ranks[0], address, None, N, FLOAT, -1)
+    assert text.endswith("the reduction operation is negative"), text
+    for kind in (-1, 99):
+        text = fails(api.INVALID_ARGUMENT, all_reduce, ranks[0], address, None, N, kind)
+        assert f"there is no data type {kind}" in text
+
+
 def main(names):
     cases = {n.removeprefix("case_"): f for n, f in globals().items() if n.startswith("case_")}
     cases["fault_of_a_buffer"] = fault_of_a_buffer  # breaks the process, so it is the last
