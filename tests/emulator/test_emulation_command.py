@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from cuda.core.emulation.command import run_guarded
 
 from ..programs.raw_calls import CAPABILITIES, RAW_CALLS
 
@@ -176,3 +177,27 @@ def test_fidelity_lists_the_forms_that_were_executed(command):
     assert "exact: bar, ld, mov, ret, setp" in done.stderr
     assert "documented: ex2 (in both)" in done.stderr
     assert "sin" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "text"),
+    [
+        (None, 0, ""),
+        (SystemExit(), 0, ""),
+        (SystemExit(0), 0, ""),
+        (SystemExit(3), 3, ""),
+        (SystemExit("a reason"), 1, "a reason\n"),
+        (ValueError("a fault"), 1, "ValueError: a fault\n"),
+        (KeyboardInterrupt(), 1, "KeyboardInterrupt\n"),
+    ],
+    ids=repr,
+)
+def test_the_status_of_a_script_is_a_number(capsys, raised, status, text):
+    def run_path(path, run_name):
+        assert (path, run_name) == ("script.py", "__main__")
+        if raised is not None:
+            raise raised
+
+    result = run_guarded(run_path, "script.py")
+    assert (result, type(result)) == (status, int)
+    assert capsys.readouterr().err.endswith(text)
