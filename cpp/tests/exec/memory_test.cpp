@@ -381,5 +381,19 @@ TEST(memory, atomics_of_several_host_threads_lose_nothing) {
   EXPECT_EQ(m.view<double>(cell)[1], 48000.0);
 }
 
+// Absolute addresses, and the bits of a float as a double.
+TEST(memory, operands_may_have_no_register) {
+  machine m;
+  m.load(
+      ".visible .entry k(.param .u64 out) { .reg .b64 a; .reg .b32 r, q; .reg .f64 d;\n"
+      ".shared .align 16 .b8 s[32]; ld.param.u64 a, [out]; mov.u32 q, s; st.shared.u32 [q+8], 77;\n"
+      "ld.shared.u32 r, [8]; st.global.u32 [a], r; mov.f64 d, 0d3FF0000000000000;\n"
+      "add.f64 d, d, 0f3FC00000; st.global.f64 [a+8], d; ret; }");
+  const memory::address out = m.allocate(16);
+  ASSERT_FALSE(m.run("k", {1, 1, 1}, {1, 1, 1}, out).fault);
+  EXPECT_EQ(*m.view<std::uint32_t>(out), 77u);
+  EXPECT_EQ(*m.view<double>(out + 8), 2.5);
+}
+
 }  // namespace
 }  // namespace halfwarp::tests
