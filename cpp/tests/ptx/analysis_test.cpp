@@ -118,7 +118,7 @@ TEST(RegisterEstimate, HasAFloorAndSteps) {
 
 TEST(RegisterEstimate, CountsNoUnusedRegister) {
   for (const auto& [live, expected] : {std::pair{15, 16u}, {16, 24u}, {23, 24u}, {24, 32u}}) {
-    const std::string body = sum_of(live, "u32", "%r");
+    const std::string body = "mov.u64 %unused, 1;\n" + sum_of(live, "u32", "%r");
     EXPECT_EQ(estimate_registers(
                   *parsed(".entry k { .reg .b64 %unused; .reg .b32 %r<40>;\n" + body + "}\n")),
               (indices{expected}))

@@ -50,6 +50,9 @@ TEST(Variable, MayBeUnsizedOrSizedByItsInitializer) {
   const auto started = parsed(".global .v2 .u16 x[][2] = {1, 2, 3, 4, 5};");
   EXPECT_EQ(only(*started).size, 16u);
   EXPECT_EQ(only(*started).dimensions, (std::vector<std::uint64_t>{2, 2}));
+  const auto vectors = parsed(".global .v2 .u16 x[] = {1, 2, 3};");
+  EXPECT_EQ(only(*vectors).size, 8u);
+  EXPECT_EQ(only(*vectors).dimensions, (std::vector<std::uint64_t>{2}));
 }
 
 TEST(Variable, MayBeAsLargeAsTheMemoryOfAnyDevice) {
