@@ -126,7 +126,7 @@ class initializer_parser {
   }
 
   void infer_size() {
-    const std::uint64_t row = strides_.size() > 1 ? strides_[1] : 1;
+    const std::uint64_t row = strides_[1];  // an array has at least two strides
     const std::uint64_t rows = (position_ + row - 1) / row;
     v_.dimensions.front() = rows;
     v_.size = rows * row * scalar_bytes_;
