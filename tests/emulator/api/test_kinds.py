@@ -15,14 +15,14 @@ pytestmark = pytest.mark.usefixtures("emulated")
 
 @pytest.mark.parametrize(
     "attribute, expected",
-    # allocation type: pinned; no handle types; device 0; location type: device
-    [(9, 1), (10, 0), (11, 0), (12, 1), (14, 0), (15, 0), (UNKNOWN, None)],
+    # allocation type: pinned; no handle types; device 0; location type: device; no locality domain
+    [(9, 1), (10, 0), (11, 0), (12, 1), (14, 0), (15, -1), (UNKNOWN, None)],
 )
 def test_attributes_of_a_pool(driver, attribute, expected):
     pool = driver.output("cuDeviceGetDefaultMemPool", 0)
-    value = ctypes.c_int(-1)
+    value = ctypes.c_int(-7)
     code = driver.cuMemPoolGetAttribute(pool, attribute, ctypes.byref(value))
-    assert (code, value.value) == ((0, expected) if expected is not None else (INVALID_VALUE, -1))
+    assert (code, value.value) == ((0, expected) if expected is not None else (INVALID_VALUE, -7))
 
 
 @pytest.mark.parametrize("attribute", [5, 7])  # bytes that are reserved now, bytes in use now
@@ -54,6 +54,7 @@ def test_attributes_of_a_pointer(driver, emulated):
     assert ask(13, byte) is True  # CU_POINTER_ATTRIBUTE_MAPPED
     assert ask(15, byte) is False  # CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
     assert ask(16, ctypes.c_uint) == 3  # CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    assert ask(22, ctypes.c_int) == -1  # CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL
     value = ctypes.c_uint64()
     tokens, code = 5, driver.cuPointerGetAttribute
     assert code(ctypes.byref(value), tokens, memory) == NOT_SUPPORTED

@@ -68,7 +68,7 @@ unsigned long long handle_types(const query& q) {
                                 : CU_MEM_HANDLE_TYPE_NONE;
 }
 unsigned read_write(const query&) { return CU_MEM_ACCESS_FLAGS_PROT_READWRITE; }
-int first_domain(const query&) { return 0; }
+int no_domain(const query&) { return -1; }  // as cuda.h has it for memory of a whole device
 
 struct row {
   CUpointer_attribute attribute;
@@ -102,7 +102,7 @@ constexpr row rows[] = {
     make_row<CUdeviceptr, range_start>(CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR),
     make_row<unsigned long long, buffer_id>(CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID),
     make_row<bool, always_false>(CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE),
-    make_row<int, first_domain>(CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL),
+    make_row<int, no_domain>(CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL),
 };
 
 const row& find_row(CUpointer_attribute attribute) {

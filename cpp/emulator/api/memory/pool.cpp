@@ -98,8 +98,9 @@ int property_of(const CUmemPoolProps& properties, CUmemPool_attribute attribute)
     case CU_MEMPOOL_ATTR_LOCATION_TYPE:
       return properties.location.type;
     case CU_MEMPOOL_ATTR_HW_DECOMPRESS_ENABLED:
-    case CU_MEMPOOL_ATTR_LOCALITY_DOMAIN_ID:
       return 0;
+    case CU_MEMPOOL_ATTR_LOCALITY_DOMAIN_ID:
+      return -1;  // the pool has memory of a whole device
     default:
       refuse(CUDA_ERROR_INVALID_VALUE, "cuda.h has no such pool attribute");
   }
