@@ -10,6 +10,7 @@
 
 #include "emulator/image/elf/cubin_writer.hpp"
 #include "emulator/image/elf/elf.hpp"
+#include "emulator/image/host_code.hpp"
 
 namespace {
 
@@ -311,6 +312,53 @@ TEST(ViewOf, FollowsTheWrapperOfAnEmbeddedFatBinary) {
   wrapper.data = fat.data();
   const bytes result = view_of(&wrapper);
   EXPECT_EQ(as_text(result), fat);
+}
+
+std::string member(const std::string& content, const std::string& size) {
+  std::string header(60, ' ');
+  header.replace(48, size.size(), size);
+  return header + content + (content.size() % 2 ? "\n" : "");
+}
+std::string member(const std::string& content) {
+  return member(content, std::to_string(content.size()));
+}
+
+std::vector<std::string> found_in(const std::string& data) {
+  // A separate allocation, so that a sanitizer detects reads past the end.
+  const std::vector<std::byte> exact{bytes_of(data).begin(), bytes_of(data).end()};
+  std::vector<std::string> texts;
+  for (const bytes each : fat_binaries_in(exact)) texts.emplace_back(as_text(each));
+  return texts;
+}
+
+TEST(HostCode, HasTheFatBinariesOfItsSections) {
+  const std::string one = make_fat_binary({{1, 75, ptx}}), two = make_fat_binary({{1, 80, ptx}});
+  const std::string gap(16, '\0'), cut = two.substr(0, two.size() - 1);
+  using list = std::vector<std::string>;
+  EXPECT_EQ(found_in(make_cubin({{".nv_fatbin", one}})), list{one});
+  EXPECT_EQ(found_in(make_cubin({{"__nv_relfatbin", one + two}})), (list{one, two}));
+  EXPECT_EQ(found_in(make_cubin({{".nv_fatbin", two}, {"__nv_relfatbin", one}})), (list{one, two}));
+  EXPECT_EQ(found_in(make_cubin({{".nv_fatbin", gap + one + gap + two + gap}})), (list{one, two}));
+  EXPECT_EQ(found_in(make_cubin({{".nv_fatbin", one + cut}})), list{one}) << "the second is cut";
+  EXPECT_EQ(found_in(make_cubin({{".nv_fatbin", gap + "abc"}})), list{});
+  EXPECT_EQ(found_in(make_cubin({{".text", one}})), list{});
+  EXPECT_EQ(found_in(one), list{}) << "no object";
+  EXPECT_EQ(found_in(""), list{});
+}
+
+TEST(HostCode, MayBeAnArchive) {
+  const std::string one = make_fat_binary({{1, 75, ptx}}), two = make_fat_binary({{1, 80, ptx}});
+  const std::string first = make_cubin({{".nv_fatbin", one}});
+  const std::string second = make_cubin({{".nv_fatbin", two}}), magic = "!<arch>\n";
+  using list = std::vector<std::string>;
+  EXPECT_EQ(found_in(magic + member(first) + member(second)), (list{one, two}));
+  EXPECT_EQ(found_in(magic + member("names") + member(second)), list{two}) << "padded to 2 bytes";
+  EXPECT_EQ(found_in(magic + member(first) + member(second, "x")), list{one});
+  EXPECT_EQ(found_in(magic + member(first) + member(second, "99999999")), list{one});
+  const std::string whole = magic + member(first) + member(second);
+  EXPECT_EQ(found_in(whole.substr(0, whole.size() - 1)), list{one});
+  EXPECT_EQ(found_in(whole.substr(0, magic.size() + 59)), list{});
+  EXPECT_EQ(found_in(magic), list{});
 }
 
 }  // namespace
