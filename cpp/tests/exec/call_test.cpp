@@ -2,6 +2,7 @@
 // Functions: parameters, results, recursion, and local memory per activation.
 #include <gtest/gtest.h>
 
+#include "emulator/exec/decode/kernel_decoder.hpp"
 #include "machine.hpp"
 
 namespace halfwarp::tests {
@@ -153,6 +154,40 @@ TEST(call, a_thread_may_exit_inside_a_function) {
   auto result = m.run("k", {1}, {64}, io);
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
   for (int i = 0; i < 64; ++i) EXPECT_EQ(m.view<std::uint32_t>(io)[i], i < 10 ? 5u : 1u);
+}
+
+// A function that ends without `ret` returns, and that return belongs to its last instruction.
+TEST(call, the_end_of_a_function_returns) {
+  machine m;
+  const exec::kernel& kernel =
+      *m.load(
+            ".func empty() { }\n.func f(.param .u64 a) { .reg .b64 p; .reg .b32 t;\n"
+            "ld.param.u64 p, [a]; mov.u32 t, 6; st.global.u32 [p], t; }\n"
+            ".visible .entry k(.param .u64 io) { .reg .b64 p; .param .b64 a; call empty;\n"
+            "ld.param.u64 p, [io]; st.param.b64 [a], p; call f, (a); }")
+           .find_kernel("k");
+  const memory::address io = m.upload<std::uint32_t>({0});
+  ASSERT_FALSE(m.run("k", {1}, {32}, io).fault);
+  EXPECT_EQ(*m.view<std::uint32_t>(io), 6u);
+  std::map<std::string_view, std::uint32_t> places;
+  for (const auto& f : code_of(kernel.owner(), kernel.function()).functions) {
+    EXPECT_EQ(f.code.back().kind, exec::flow::ret);
+    places[f.source->name] = f.code.back().source;
+  }
+  EXPECT_EQ(places, (std::map<std::string_view, std::uint32_t>{{"empty", 0}, {"f", 2}, {"k", 3}}));
+}
+
+TEST(call, parameters_in_registers_have_8_to_64_bits) {
+  machine m;
+  const auto refusal = [&](const std::string& type) {
+    m.load(".func g(.reg " + type + " y) { ret; }\n.visible .entry k() { .reg " + type +
+           " x; call g, (x); ret; }");
+    const auto result = m.run("k", {1}, {1});
+    return result.fault ? result.fault->detail : "";
+  };
+  EXPECT_EQ(refusal(".b16"), "");
+  EXPECT_EQ(refusal(".b64"), "");
+  EXPECT_EQ(refusal(".b128"), "a parameter in a register of 128 bits");
 }
 
 TEST(call, a_barrier_inside_a_function_applies_to_the_block) {

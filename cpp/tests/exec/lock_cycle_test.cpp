@@ -181,6 +181,43 @@ TEST_F(lock_cycles, include_a_lock_held_at_a_barrier) {
   EXPECT_NE(f.detail.find("for block"), std::string::npos) << f.detail;
 }
 
+// One lane holds the lock and waits for its warp, whose other lanes wait for the lock.
+TEST_F(lock_cycles, include_a_lock_held_at_an_instruction_of_the_warp) {
+  const auto held_at = [](const std::string& wait) {
+    return kernel(take_by_cas("locks", "first") + wait + release_by_exch("locks"));
+  };
+  m.load(held_at("bar.warp.sync -1;\n"));
+  EXPECT_EQ(fault({1}, {32}, 1, 32).kind, fault_kind::lock_cycle);
+  m.load(held_at("bar.sync 0;\n"));
+  EXPECT_EQ(fault({1}, {32}, 1, 32).kind, fault_kind::lock_cycle);
+  m.load(held_at("mov.u32 w, 1; shl.b32 w, w, i; bar.warp.sync w;\n"));
+  EXPECT_FALSE(run({1}, {32}, 1, 32).fault) << "each lane waits for itself";
+}
+
+TEST_F(lock_cycles, include_loops_with_a_barrier) {
+  m.load(kernel(take_by_cas("own", "first") + meet + "again: barrier.sync 0;\n" +
+                "atom.cas.b32 v, [next], 0, 1; setp.ne.u32 p, v, 0; @p bra again;\n" +
+                release_by_exch("next") + release_by_exch("own")));
+  EXPECT_EQ(fault({2}, {1}, 1, 2).kind, fault_kind::lock_cycle);
+  EXPECT_EQ(fault({2}, {2}, 1, 4).kind, fault_kind::lock_cycle);
+}
+
+// Lane 0 holds the lock and waits for lane 1, which waits at a barrier for lane 2.
+TEST_F(lock_cycles, include_threads_that_wait_for_no_lock) {
+  m.load(kernel("setp.ne.u32 q, i, 0; @q bra others;\n" + take_by_cas("locks", "first") +
+                "st.volatile.u32 [arrived], 1; bar.warp.sync 3;\n" + release_by_exch("locks") +
+                "exit;\nothers: setp.eq.u32 q, i, 2; @q bra last;\n"
+                "barrier.sync 0; bar.warp.sync 3; exit;\n"
+                "last: ld.volatile.u32 v, [arrived]; setp.eq.u32 p, v, 0; @p bra last;\n" +
+                take_by_cas("locks", "third") + "barrier.sync 0;\n"));
+  const auto f = fault({1}, {3}, 1, 3);
+  EXPECT_EQ(f.kind, fault_kind::lock_cycle);
+  const std::string text = report::full_text(f);
+  for (const char* const thread : {"thread (0,0,0)", "thread (1,0,0)", "thread (2,0,0)"}) {
+    EXPECT_NE(text.find(thread), std::string::npos) << text;
+  }
+}
+
 TEST_F(lock_cycles, locks_in_shared_memory_count) {
   std::string shared =
       ".shared .align 4 .b32 s[64]; .reg .b32 o; mov.u32 i, %tid.x; mov.u32 n, %ntid.x;\n"

@@ -260,6 +260,72 @@ TEST_P(matrices, equal_registers_have_other_types) {
           generator, 30);
 }
 
+// The least unit of a sum is 2^-158, however small its terms are.
+TEST_P(matrices, sums_of_the_smallest_products_have_a_least_unit) {
+  constexpr form f{"m16n8k16.row.col.f32.bf16.bf16.f32",
+                   scalar_type::bf16,
+                   scalar_type::bf16,
+                   scalar_type::f32,
+                   16,
+                   16};
+  const auto pair = [](double low, double high) {
+    const auto bits = [](double x) { return std::bit_cast<std::uint32_t>(float(x)) >> 16; };
+    return bits(low) | bits(high) << 16;
+  };
+  const auto sum = [&](std::uint32_t a, std::uint32_t b) {
+    machine m;
+    m.load(text_of({f}));
+    std::vector<std::uint32_t> words(32 * static_cast<std::size_t>(f.words_of_lane()));
+    words[0] = a;
+    words[static_cast<std::size_t>(f.a_count())] = b;
+    const memory::address source = m.upload(words), target = m.allocate(512);
+    const auto result = m.run("k", {1}, {32}, source, target);
+    EXPECT_FALSE(result.fault) << report::full_text(*result.fault);
+    return m.download<std::uint32_t>(target, 1)[0];
+  };
+  // (2^9 - 1 + 1) units, and twice that with half a unit in both terms
+  EXPECT_EQ(sum(pair(0x7p-80, 0x1p-80), pair(73 * 0x1p-78, 0x1p-78)), 1u);
+  EXPECT_EQ(sum(pair(0x1fp-80, 0x1p-80), pair(33 * 0x1p-79, 0x1p-79)), 0u);
+}
+
+// Lanes that call a function at two places have their registers in two frames.
+TEST_P(matrices, lanes_meet_from_two_calls) {
+  constexpr form f{"m16n8k16.row.col.f32.f16.f16.f32",
+                   scalar_type::f16,
+                   scalar_type::f16,
+                   scalar_type::f32,
+                   16,
+                   16};
+  std::string text = text_of({f});
+  const std::string entry = ".visible .entry k(.param .u64 from, .param .u64 to)";
+  text.replace(text.find(entry), entry.size(), ".func f(.param .u64 from, .param .u64 to)");
+  const std::string call =
+      "{ .param .b64 x; .param .b64 y; st.param.b64 [x], a; st.param.b64 [y], b; "
+      "call f, (x, y); }\n";
+  text += "\n" + entry +
+          " { .reg .b64 a, b; .reg .b32 i; .reg .pred p; ld.param.u64 a, [from];"
+          "ld.param.u64 b, [to]; mov.u32 i, %tid.x; and.b32 i, i, 5; setp.eq.u32 p, i, 1;\n"
+          "@p bra other;\n" +
+          call + "bra end;\nother: " + call + "end: ret; }";
+  std::mt19937 generator{3};
+  const tile numbers{f, generator, 0};
+  std::vector<std::uint32_t> words;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int n = 0; n < f.words_of_lane(); ++n) words.push_back(numbers.words[n][lane]);
+  }
+  machine m;
+  m.load(text);
+  const memory::address source = m.upload(words), target = m.allocate(512);
+  const auto result = m.run("k", {1}, {32}, source, target);
+  ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+  exec::product_results expected{};
+  numbers.multiply(f, expected);
+  const auto stored = m.download<std::uint32_t>(target, 128);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    for (std::size_t n = 0; n < 4; ++n) EXPECT_EQ(stored[4 * lane + n], expected[n][lane]) << lane;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(sets, matrices,
                          testing::Values(instruction_set::baseline, instruction_set::x86_64_v3,
                                          instruction_set::x86_64_v4));

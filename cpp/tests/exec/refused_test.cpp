@@ -40,6 +40,8 @@ TEST(refused, forms_have_accepted_neighbors) {
   for (const char* const statement :
        {"cp.async.bulk.wait_group 0;", "cp.async.wait_group 0;", "st.bulk.shared::cta [s], 0, 0;",
         "alloca.u64 d, 16, 1;", "alloca.u64 d, 16, 4096;", "vadd.s32.s32.s32 t, u.b3, v;",
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16 {t, t, t, t, t, t, t, t}, {t, t}, {t, t}, "
+        "{t, t, t, t};",
         "wgmma.wait_group.sync.aligned 0;", "griddepcontrol.wait;",
         "vadd4.s32.s32.s32 t.b3210, u, v, w;", "vadd2.s32.s32.s32 t.h1, u, v, w;"}) {
     EXPECT_EQ(reason_of(statement), "") << statement;
