@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace halfwarp::emulator {
@@ -83,6 +84,115 @@ TEST(options, every_option_accepts_its_default) {
     if (name == "fail") continue;  // empty: no rules
     EXPECT_EQ(set_option(target, name, shown), "") << name;
   }
+}
+
+TEST(options, have_the_defaults_of_the_documentation) {
+  constexpr std::pair<std::string_view, std::string_view> defaults[] = {
+      {"devices", "1"},         {"cc", "9.0"},
+      {"memory", "2147483648"}, {"multiprocessors", "4"},
+      {"mode", "async"},        {"seed", "0"},
+      {"schedule", "all"},      {"threads", "1"},
+      {"check", "memory,sync"}, {"fail", ""},
+      {"trace", "off"},         {"step_limit", "68719476736"},
+      {"nccl_limit", "60"},     {"report", "stderr"},
+      {"suppress", ""},         {"strict", "0"},
+      {"destroyed", "report"},  {"fidelity", "0"},
+      {"profile", ""},          {"fork_in_init", "0"}};
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : defaults) {
+    EXPECT_EQ(show_option({}, name), value) << name;
+    names.push_back(name);
+  }
+  EXPECT_TRUE(std::ranges::equal(option_names(), names));
+  EXPECT_EQ(show_option({}, "sped"), "");
+}
+
+TEST(options, each_of_the_named_values_is_read_as_it_is_shown) {
+  const std::pair<std::string_view, std::vector<std::string_view>> all[] = {
+      {"cc", {"7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"}},
+      {"cc", {"9.0,7.5", "12.1,12.1,8.0"}},
+      {"mode", {"eager", "async", "adversarial", "null"}},
+      {"destroyed", {"report", "abort", "answer"}},
+      {"check", {"memory", "sync", "leak", "race", "init", "hazard", "barrier", "neighbor"}},
+      {"strict", {"0", "1"}},
+      {"fidelity", {"0", "1"}},
+      {"fork_in_init", {"0", "1"}},
+      {"devices", {"1", "16"}},
+      {"multiprocessors", {"2", "1024"}},
+      {"threads", {"1", "256"}},
+      {"memory", {"16777216", "64424509440"}},
+      {"nccl_limit", {"1", "86400"}},
+      {"schedule", {"2-5", "3-3", "1-1,3-4", "0", "1"}}};
+  for (const auto& [name, values] : all) {
+    for (const auto value : values) {
+      options target;
+      EXPECT_EQ(set_option(target, name, value), "");
+      EXPECT_EQ(show_option(target, name), value);
+    }
+  }
+}
+
+TEST(options, numbers_beyond_the_limits_are_refused) {
+  constexpr std::pair<std::string_view, std::string_view> beyond[] = {
+      {"devices", "17"},
+      {"multiprocessors", "1"},
+      {"multiprocessors", "1025"},
+      {"threads", "0"},
+      {"threads", "257"},
+      {"memory", "16777215"},
+      {"memory", "64424509441"},
+      {"nccl_limit", "86401"},
+      {"seed", "18446744073709551616"},
+      {"seed", "0x1"},
+      {"cc", "9.0,"},
+      {"memory", "17179869184G"},
+      {"memory", "1 0"},
+      {"strict", "2"},
+      {"cc", ""},
+      {"report", ""}};
+  for (const auto& [name, value] : beyond) {
+    options target;
+    EXPECT_NE(set_option(target, name, value), "") << name << " " << value;
+  }
+}
+
+TEST(options, sizes_have_units) {
+  constexpr std::pair<std::string_view, std::uint64_t> sizes[] = {
+      {"20000000", 20'000'000},
+      {"20000000B", 20'000'000},
+      {"17000K", 17000 << 10},
+      {"17000 KiB", 17000 << 10},
+      {"17M", 17 << 20},
+      {"17MiB", 17 << 20},
+      {"3G", std::uint64_t{3} << 30},
+      {"3 GiB", std::uint64_t{3} << 30}};
+  for (const auto& [text, bytes] : sizes) {
+    options target;
+    EXPECT_EQ(set_option(target, "memory", text), "") << text;
+    EXPECT_EQ(target.memory, bytes) << text;
+  }
+}
+
+TEST(options, truth_has_several_spellings) {
+  for (const auto& [text, expected] : {std::pair{"true", true},
+                                       {"yes", true},
+                                       {"True", true},
+                                       {"false", false},
+                                       {"no", false},
+                                       {"False", false}}) {
+    options target;
+    target.is_strict = !expected;
+    EXPECT_EQ(set_option(target, "strict", text), "");
+    EXPECT_EQ(target.is_strict, expected) << text;
+  }
+}
+
+TEST(options, the_last_capability_applies_to_all_further_devices) {
+  options target;
+  ASSERT_EQ(set_option(target, "cc", "7.5,12.1"), "");
+  EXPECT_EQ(target.capability_of(0), (std::pair{7, 5}));
+  EXPECT_EQ(target.capability_of(1), (std::pair{12, 1}));
+  EXPECT_EQ(target.capability_of(9), (std::pair{12, 1}));
 }
 
 TEST(options, the_environment_is_read_and_its_variable_named) {
