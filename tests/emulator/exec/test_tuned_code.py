@@ -142,18 +142,46 @@ BODIES = {
         "add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 40; @%p2 bra again;",
         96,
     ),
+    # an access before the only write of its address, which has the value of another block
+    "early access": (
+        "mov.u32 %r9, 0; bra start; again: ld.shared.u32 %r10, [%r11];"
+        "st.global.u32 [%d5], %r10; add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 9; @%p1 bra again;"
+        "bra done; start: st.shared.u32 [%r8], %r5; ld.shared.u32 %r12, [%r11];"
+        "mad.lo.u32 %r11, %r3, 4, %r8; bra again; done:",
+        32,
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BODIES)
-@pytest.mark.parametrize("seed", [0, 7])
-def test_results_are_those_of_a_followed_run(run_emulated, name, seed):
+@pytest.mark.parametrize("is_checked", [True, False])
+def test_results_are_those_of_a_followed_run(run_emulated, tmp_path, name, is_checked):
+    # A check shares the addresses of faster code. A profile does not.
     body, block = BODIES[name]
     program = HEAD + f"run({body!r}, 12, {block})"
+    seed = 0 if is_checked else 7
+    follow = {"check": "memory,sync,race"} if is_checked else {"profile": tmp_path / "counts"}
     fast = run_emulated(program, seed=seed).stdout
-    followed = run_emulated(program, seed=seed, check="memory,sync,race")
+    followed = run_emulated(program, seed=seed, **follow)
     assert fast == followed.stdout
     assert int(fast.split()[1])
+
+
+def test_the_numbers_of_predicates_are_no_places_of_addresses(run_emulated):
+    program = (
+        HEAD.replace("sm_75", "sm_90")
+        + """
+each = range(4096)
+first = "".join(f"setp.eq.u32 %q{n}, %r2, {n % 32};" for n in each)
+last = "".join(f"@%q{n} add.u32 %r10, %r10, 1;" for n in each)
+run(f'''.reg .pred %q<4096>; st.shared.u32 [%r8], %r5; add.u32 %r9, %r8, 1024;
+    st.shared.u32 [%r9], %r2; {first} ld.shared::cluster.u32 %r11, [%r8];
+    ld.shared::cluster.u32 %r10, [%r9]; {last} add.u32 %r10, %r10, %r11;
+    st.global.u32 [%d5], %r10;''', 2, 32)
+"""
+    )
+    total = int(run_emulated(program).stdout.split()[1])
+    assert total == sum(range(64)) + 2 * sum(range(32)) + 64 * 128
 
 
 # Each body has several accesses with one address register. One access is wrong.
@@ -173,6 +201,9 @@ FAULTS = [
     "mov.u32 %r9, 0; cvta.const.u64 %d9, c; l:\nld.global.u32 %r10, [%d9];\n"
     "setp.lt.u32 %p1, %r9, 3; @%p1 bra m;\nst.global.u32 [%d9], %r10; m:\n"
     "add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 9; @%p1 bra l;",
+    "mov.u32 %r9, 0; cvta.shared.u64 %d9, s; l:\nld.u32 %r10, [%d9];\n"
+    "setp.lt.u32 %p1, %r3, 1; @%p1 bra m;\nld.global.u32 %r10, [%d9]; m:\n"
+    "add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 9; @%p1 bra l;",
 ]  # fmt: skip
 
 
@@ -183,7 +214,7 @@ def report_of(text):
 
 @pytest.mark.parametrize("body", FAULTS)
 def test_a_wrong_address_is_reported_at_its_own_instruction(run_emulated, body):
-    program = HEAD + f"run({body!r}, 1, 32)"
+    program = HEAD + f"run({body!r}, 2, 32)"
     fast = run_emulated(program, status=1).stderr
     followed = run_emulated(program, status=1, check="memory,sync,barrier").stderr
     reports = [report_of(text) for text in (fast, followed)]

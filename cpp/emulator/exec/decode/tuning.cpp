@@ -54,6 +54,9 @@ struct address_group {
   std::vector<std::uint32_t> members;  // decoded instructions
 };
 
+// Groups with equal keys share a lasting shape.
+using lasting_key = std::array<std::int64_t, 6>;
+
 class tuner {
  public:
   tuner(const ptx::module& owner, const register_uses& uses, const std::vector<bool>& fixed,
@@ -65,9 +68,13 @@ class tuner {
         function_{function},
         code_{function.tuned},
         uses_{uses},
-        is_fixed_(function.code.size()),
-        stable_slots_{register_slots.begin(), register_slots.end()} {
+        is_fixed_(function.code.size()) {
     code_ = function.code;
+    const auto& registers = function.source->registers;
+    for (std::size_t r = 0; r < registers.size(); ++r) {
+      const bool is_predicate = registers[r].type == ptx::scalar_type::pred;
+      if (!is_predicate) stable_slots_.push_back(register_slots[r]);  // the others are numbers
+    }
     std::ranges::sort(stable_slots_);
     for (std::size_t i = 0; i < fixed.size(); ++i) {
       for (std::uint32_t at = first_of[i]; fixed[i] && at < first_of[i + 1]; ++at) {
@@ -191,8 +198,8 @@ class tuner {
   // Returns the shape of a group. One that other blocks or iterations find again lasts for a round
   // of the block: nothing writes the address behind the access, and no call frees memory.
   std::uint8_t lasting_shape(const address_group& group, std::int64_t first, std::int64_t extent) {
-    const std::array<std::int64_t, 5> key{group.address, group.is_global, group.bytes, first,
-                                          extent};
+    // `flags` has the state space, which decides whether an address is right.
+    const lasting_key key{group.address, group.is_global, group.flags, group.bytes, first, extent};
     const auto number =
         static_cast<std::size_t>(std::ranges::find(lasting_, key) - lasting_.begin());
     const bool is_new = number == lasting_.size();
@@ -201,7 +208,7 @@ class tuner {
     const std::uint32_t block = blocks_.block_of[code_[group.members[0]].source];
     const std::vector<bool> behind = blocks_behind(block);
     if (is_new && !behind[block]) return group.shape;
-    if (group.address >= 0 && !is_constant_behind(group.address, behind)) return group.shape;
+    if (group.address >= 0 && !is_constant_behind(group, behind)) return group.shape;
     if (is_new) lasting_.push_back(key);
     return static_cast<std::uint8_t>(shape_count + number);
   }
@@ -221,12 +228,16 @@ class tuner {
     return found;
   }
 
-  // Checks that a place has one register, which one instruction writes in none of these blocks.
-  bool is_constant_behind(operand_slot slot, const std::vector<bool>& blocks) const {
-    if (std::ranges::count(register_slots_, slot) != 1) return false;
-    const auto r = static_cast<std::size_t>(std::ranges::find(register_slots_, slot) -
+  // Checks that the place of an address has one register, which one instruction writes before the
+  // accesses, and in none of these blocks.
+  bool is_constant_behind(const address_group& group, const std::vector<bool>& blocks) const {
+    if (std::ranges::count(register_slots_, group.address) != 1) return false;
+    const auto r = static_cast<std::size_t>(std::ranges::find(register_slots_, group.address) -
                                             register_slots_.begin());
-    return uses_.writes[r] == 1 && !blocks[blocks_.block_of[writers_[r]]];
+    const std::uint32_t access = code_[group.members[0]].source, writer = writers_[r];
+    const std::uint32_t of_writer = blocks_.block_of[writer];
+    const bool is_behind = of_writer == blocks_.block_of[access] && writer >= access;
+    return uses_.writes[r] == 1 && !is_behind && !blocks[of_writer];
   }
 
   // Skips the fixed instructions that follow, up to the next basic block.
@@ -301,8 +312,8 @@ class tuner {
   const handler fma_ = find_handler("fma.f32"), fused_ = find_handler("fused.ld.ld.fma.f32"),
                 nothing_ = find_handler("nothing");
   const ptx::control_flow blocks_ = ptx::find_blocks(*function_.source);
-  std::vector<std::uint32_t> writers_;                // the last instruction for each register
-  std::vector<std::array<std::int64_t, 5>> lasting_;  // groups with lasting shapes
+  std::vector<std::uint32_t> writers_;  // the last instruction for each register
+  std::vector<lasting_key> lasting_;    // groups with lasting shapes
   std::vector<address_group> groups_;
   std::uint8_t shape_ = 0;  // shapes in use in this basic block
   std::size_t first_shape_ = 0;
