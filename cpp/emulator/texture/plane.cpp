@@ -82,7 +82,12 @@ class vector_axis {
     value = value < -even ? floats{} - even : value;
     value = value > even ? floats{} + even : value;
     const doubles at = __builtin_convertvector(value, doubles);
-    return is_normalized_ ? normalized(at) * extent_ : at;
+    return is_normalized_ ? bounded(normalized(at) * extent_) : at;
+  }
+
+  HALFWARP_INLINE static doubles bounded(doubles value) noexcept {
+    value = value < -far_away ? doubles{} - far_away : value;
+    return value > far_away ? doubles{} + far_away : value;
   }
 
   HALFWARP_INLINE doubles normalized(doubles coordinate) const noexcept {

@@ -53,3 +53,15 @@ def test_a_plane_of_floats(bench, points, mode, is_linear, is_normalized):
     assert (together == one_by_one).all()
     active = [i for i in range(len(points)) if i % 3 != 1]
     assert (some.view(np.uint32)[active] == together[active]).all()
+
+
+def test_places_far_outside_a_wide_plane(bench):
+    # All elements are equal there. The weights decide how their sum rounds.
+    data = np.full((2, 131071), 53 / 7, np.float32)
+    points = [(16000 + 37.3 * i, i / 64) for i in range(64)]
+    with (
+        Array(data, (131071, 2, 0)) as array,
+        Texture(array.resource(), CLAMP, True, NORMALIZED) as texture,
+    ):
+        rows = [bench.run(name, texture, points) for name in ("together", "of_a_level")]
+    assert (rows[0].view(np.uint32) == rows[1].view(np.uint32)).all()
