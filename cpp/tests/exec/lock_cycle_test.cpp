@@ -181,7 +181,7 @@ TEST_F(lock_cycles, include_a_lock_held_at_a_barrier) {
   EXPECT_NE(f.detail.find("for block"), std::string::npos) << f.detail;
 }
 
-// One lane holds the lock. The others wait for it, and the lane waits for its whole warp.
+// The lane that holds the lock waits for its warp, and the other lanes wait for the lock.
 TEST_F(lock_cycles, include_a_lock_held_at_an_instruction_of_the_warp) {
   const auto held_at = [](const std::string& wait) {
     return kernel(take_by_cas("locks", "first") + wait + release_by_exch("locks"));
