@@ -252,3 +252,79 @@ def test_an_event_of_a_green_context_waits_for_its_streams(driver, flag):
     assert driver.cuEventQuery(event) == driver.cuStreamQuery(stream) == 0
     assert driver.cuEventDestroy_v2(event) == driver.cuStreamDestroy_v2(stream) == 0
     assert driver.cuGreenCtxDestroy(int(green)) == 0
+
+
+def test_each_axis_of_a_cluster_is_kept(driver):
+    width, height, depth = 11, 12, 13  # CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_...
+    module = driver.output("cuModuleLoadData", HEAD + b".visible .entry k() { ret; }")
+    function = driver.output("cuModuleGetFunction", module, b"k")
+
+    def sizes():
+        value, found = ctypes.c_int(), []
+        for axis in (width, height, depth):
+            assert driver.cuFuncGetAttribute(ctypes.byref(value), axis, function) == 0
+            found.append(value.value)
+        return found
+
+    assert sizes() == [0, 0, 0]
+    for axis, size in ((height, 3), (depth, 4), (width, 2)):
+        assert driver.cuFuncSetAttribute(function, axis, size) == 0
+    assert sizes() == [2, 3, 4]
+    assert driver.cuModuleUnload(module) == 0
+
+
+def test_attributes_of_no_allocation(driver):
+    ordinal, locality, start, invalid_device = 9, 22, 11, -2
+    kinds = (ctypes.c_int * 3)(ordinal, locality, start)
+    values = (ctypes.c_int64 * 3)(7, 7, 7)
+    into = (ctypes.c_void_p * 3)(*(ctypes.addressof(values) + 8 * i for i in range(3)))
+    ask = driver.cuPointerGetAttributes
+    address = ctypes.addressof(values)
+    assert ask(0, kinds, into, address) == INVALID_VALUE
+    assert ask(3, kinds, into, address) == 0
+    assert ctypes.c_int(values[0]).value == invalid_device
+    assert values[2] == 0
+    assert values[0] >> 32 == values[1] >> 32 == 0, "a value of four bytes"
+
+
+GRAPH_MEMORY = """
+    from cuda.bindings import driver as cu
+    cu.cuInit(0)
+    cu.cuCtxSetCurrent(cu.cuDevicePrimaryCtxRetain(0)[1])
+    graph = cu.cuGraphCreate(0)[1]
+    def add(kind, place, device=0, access=None, size=64, handles=0):
+        p = cu.CUDA_MEM_ALLOC_NODE_PARAMS()
+        p.poolProps.allocType = cu.CUmemAllocationType(kind)
+        p.poolProps.handleTypes = cu.CUmemAllocationHandleType(handles)
+        p.poolProps.location.type = cu.CUmemLocationType(place)
+        p.poolProps.location.id = device
+        p.bytesize = size
+        if access:
+            one = cu.CUmemAccessDesc()
+            one.location.type, one.location.id = cu.CUmemLocationType(access[0]), access[1]
+            one.flags = cu.CUmemAccess_flags(3)
+            p.accessDescs, p.accessDescCount = [one], 1
+        return int(cu.cuGraphAddMemAllocNode(graph, [], 0, p)[0])
+    pinned, managed, on_device, on_host, on_node = 1, 2, 1, 2, 3
+    print(add(pinned, on_device), add(pinned, on_device, 1), add(pinned, on_device, 2))
+    print(add(pinned, on_host), add(pinned, on_node), add(pinned, 0), add(0, on_device))
+    print(add(managed, on_device), add(managed, on_host), add(managed, 0))
+    print(add(pinned, on_device, size=0), add(pinned, on_device, handles=1))
+    for access in ((on_device, 0), (on_device, 1), (on_device, 2), (on_host, 0)):
+        print(add(pinned, on_device, access=access))
+"""
+
+
+def test_places_and_accesses_of_graph_memory(run_emulated):
+    done = run_emulated(GRAPH_MEMORY, devices=2)
+    invalid, unsupported, no_device = INVALID_VALUE, NOT_SUPPORTED, 101
+    assert [[int(code) for code in line.split()] for line in done.stdout.splitlines()] == [
+        [0, 0, no_device],
+        [unsupported, unsupported, invalid, invalid],
+        [0, 0, 0],
+        [invalid, invalid],
+        [0],
+        [0],
+        [no_device],
+        [invalid],
+    ]
