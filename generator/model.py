@@ -146,6 +146,12 @@ class Field:
     readonly: bool = False
     c_path: str = ""  # member designator for offsetof
     c_type: str = ""  # C type with array extents, as in "unsigned int[16]"
+    joint: bool = False  # a list that shares its count with others: they are set together
+
+    @property
+    def is_settable(self) -> bool:
+        """Whether an assignment or a keyword sets this field alone."""
+        return not (self.readonly or self.joint)
 
 
 @dataclass(slots=True)

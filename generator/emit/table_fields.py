@@ -34,6 +34,7 @@ def flags_of(field: Field, struct: Struct) -> str:
     flags = {
         "read_only": field.readonly,
         "is_hidden": is_hidden(field, struct),
+        "is_joint": field.joint,
         "prints_as_number": field.kind.is_a("field", *ADDRESSES) and not is_void,
     }
     return " | ".join(flag for flag, applies in flags.items() if applies) or "{}"

@@ -35,7 +35,7 @@ def struct_entry(writer, struct: Struct) -> str:
     lines = []
     for field in struct.fields:
         gives = plain_type(writer.field_types(field)[0])
-        lines.append(f"- ``{field.name}``: ``{gives}``{', read-only' if field.readonly else ''}")
+        lines.append(f"- ``{field.name}``: ``{gives}``{'' if field.is_settable else ', read-only'}")
     return directive("class", struct.name, lines)
 
 

@@ -141,6 +141,8 @@ class TypeTable:
         self.fill(struct, item)
         joint = self.decisions.joint_lists.get(item.tag, {})
         struct.joint_lists, struct.joint_count = joint.get("lists", []), joint.get("count", "")
+        for each in struct.fields:
+            each.joint = each.name in struct.joint_lists
         self.structs.append(struct)
         if tagless:
             self.structs.append(Struct(item.tag, name, c_type, header=item.header))

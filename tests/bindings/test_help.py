@@ -163,7 +163,7 @@ def test_a_struct_lists_its_fields_and_accepts_them_as_keywords(library, module)
         cls = getattr(module, struct.name)
         listed = [line.split(" : ")[0].strip() for line in cls.__doc__.splitlines()[3:]]
         assert listed == [f.name for f in struct.fields], struct.name
-        keywords = [] if struct.view_only else [f.name for f in struct.fields if not f.readonly]
+        keywords = [] if struct.view_only else [f.name for f in struct.fields if f.is_settable]
         assert list(inspect.signature(cls).parameters) == ["_ptr", *keywords], struct.name
 
 

@@ -61,6 +61,7 @@ enum field_flags : std::uint16_t {
   read_only = 1,         // no setter
   is_hidden = 2,         // padding, neither listed nor printed
   prints_as_number = 4,  // an address that is printed in decimal
+  is_joint = 8,          // a list that shares its count with others: they are set together
 };
 enum class_flags : std::uint16_t {
   view_only = 1,  // exists only inside other structs

@@ -133,6 +133,9 @@ constexpr auto accessors = [] {
 const accessor& accessor_of(kind k) { return accessors[std::size_t(k)]; }
 
 int reject_write(PyObject* self, const field& f, PyObject* value) {
+  if (value && f.f & is_joint)
+    return raise_error(PyExc_AttributeError, "%s.%s shares its count with another list: use %s()",
+                       class_name(self), f.name.c_str(), joint_method_of(self));
   return raise_error(PyExc_AttributeError, "%s.%s cannot be %s", class_name(self), f.name.c_str(),
                      value ? "written" : "deleted");
 }
@@ -190,8 +193,12 @@ PyObject* read_field(const library& lib, const field& f, PyObject* self) {
 }
 
 int write_field(const library& lib, const field& f, PyObject* self, PyObject* value) {
-  if (!value || f.f & read_only) [[unlikely]]
+  if (!value || f.f & (read_only | is_joint)) [[unlikely]]
     return reject_write(self, f, value);
+  return store_field(lib, f, self, value);
+}
+
+int store_field(const library& lib, const field& f, PyObject* self, PyObject* value) {
   char* data = as_storage(self)->data + f.offset;
   int status = f.k <= kind::f64 ? write_number(f.k, data, value)
                                 : accessor_of(f.k).write(lib, f, self, data, value);

@@ -72,7 +72,8 @@ PyObject* signature(const library& lib, const class_record& record) {
   bool ok = list && add_parameter(list, cls, "_ptr", "POSITIONAL_OR_KEYWORD", zero);
   if (ok && !(record.f & view_only))
     ok = for_each_field(lib, record, [&](const field& f) {
-      return f.f & read_only || add_parameter(list, cls, f.name, "KEYWORD_ONLY", Py_Ellipsis);
+      return f.f & (read_only | is_joint) ||
+             add_parameter(list, cls, f.name, "KEYWORD_ONLY", Py_Ellipsis);
     });
   return ok ? PyObject_CallMethod(inspect.get(), "Signature", "O", list.get()) : nullptr;
 }
@@ -281,14 +282,19 @@ PyObject* set_jointly(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObj
   Py_ssize_t length = common_length(joint, bound);
   const reference count{length < 0 ? nullptr : PyLong_FromSsize_t(length)};
   bool ok = count &&
-            write_field(*type.lib, *find_field(*type.lib, record, joint.count), self, count) == 0;
+            store_field(*type.lib, *find_field(*type.lib, record, joint.count), self, count) == 0;
   for (std::size_t i = 0; ok && i < joint.lists.size(); ++i)
     ok =
-        write_field(*type.lib, *find_field(*type.lib, record, joint.lists[i]), self, bound[i]) == 0;
+        store_field(*type.lib, *find_field(*type.lib, record, joint.lists[i]), self, bound[i]) == 0;
   return ok ? Py_NewRef(Py_None) : nullptr;
 }
 
 }  // namespace
+
+const char* joint_method_of(PyObject* self) {
+  const class_type& type = class_of(Py_TYPE(self));
+  return type.lib->extras_of(record_with_lists(type)).joint->method;
+}
 
 PyMethodDef* methods_of(const library& lib, const class_record& record) {
   const joint_lists* joint = lib.extras_of(record).joint;

@@ -21,6 +21,9 @@ bool for_each_field(const library& lib, const class_record& record, V visit) {
 PyObject* read_field(const library& lib, const field& f, PyObject* self);
 // Returns 0, or -1 with an error set.
 int write_field(const library& lib, const field& f, PyObject* self, PyObject* value);
+// Writes a field that may be joint: the caller keeps the lists and their count consistent.
+int store_field(const library& lib, const field& f, PyObject* self, PyObject* value);
+const char* joint_method_of(PyObject* self);
 
 PyObject* read_array(const library& lib, const field& f, PyObject* self, char* data);
 int write_array(const library& lib, const field& f, PyObject* self, char* data, PyObject* value);

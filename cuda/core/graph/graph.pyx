@@ -95,13 +95,14 @@ cdef class Graph:
 
         Parameters
         ----------
-        stream : Stream or GraphBuilder
+        stream : Stream
             The stream that orders the launch.
 
         Raises
         ------
         RuntimeError
-            If the graph or the stream is closed.
+            If the graph or the stream is closed, or `stream` is a GraphBuilder that captures
+            nothing.
         CUDAError
             If the driver refuses the launch, for instance because the stream is being captured, or
             memory allocated by the last launch is still in use.
@@ -110,7 +111,7 @@ cdef class Graph:
         --------
         cuGraphLaunch : the driver function.
         """
-        cdef Stream target = stream if type(stream) is Stream else accept_stream(stream)
+        cdef Stream target = stream if type(stream) is Stream else stream_of_graph_launch(stream)
         cdef borrowed_graph_exec native = self.native.borrow_open(self)
         cdef borrowed_stream native_stream = target.native.borrow_open(target)
         check(launch_executable(self.lock.get()[0], native.raw(), native_stream.raw()),
@@ -178,6 +179,12 @@ cdef class Graph:
 
     def __repr__(self):
         return f"<Graph handle=0x{self.identity if self.native.is_open(self) else 0:x}>"
+
+
+cdef Stream stream_of_graph_launch(object stream_arg):
+    if isinstance(stream_arg, GraphBuilder):
+        return stream_that_captures(<GraphBuilder>stream_arg, "graph")
+    return accept_stream(stream_arg)
 
 
 cdef int release_updated_operands(Graph self) except -1:

@@ -530,7 +530,10 @@ cdef Stream stream_of_open_builder(object builder):
 
 cdef Stream stream_of_capturing_builder(object builder):
     """Return the stream for a launch, which would run at once unless it is captured."""
-    cdef GraphBuilder self = <GraphBuilder>builder
+    return stream_that_captures(<GraphBuilder>builder, "kernel")
+
+
+cdef Stream stream_that_captures(GraphBuilder self, str launched):
     check_builder_open(self)
     if self.stage == CAPTURING and is_being_captured(self.native.borrow_open(self)):
         return self.captured_stream
@@ -538,8 +541,8 @@ cdef Stream stream_of_capturing_builder(object builder):
         state, remedy = "has not begun", "call begin_building() first"
     else:
         state, remedy = "has ended", "launch the graph that complete() returns"
-    raise RuntimeError(f"launch on a GraphBuilder whose capture {state}: the kernel would run at "
-                       f"once, outside of the graph; {remedy}, or pass builder.stream to run it")
+    raise RuntimeError(f"launch on a GraphBuilder whose capture {state}: the {launched} would run "
+                       f"at once, outside of the graph; {remedy}, or pass builder.stream to run it")
 
 
 cdef GraphBuilder make_builder(Stream stream, bint owns_stream):

@@ -186,8 +186,8 @@ cdef class _NodeFactory:
             Deprecated form of the three keywords below.
         device : Device or int, optional
             Location of the memory; None means the current device.
-        memory_type : str
-            ``"device"``, ``"host"`` or ``"managed"``.
+        memory_type : str, optional
+            ``"device"``, ``"host"`` or ``"managed"``; None means ``"device"``.
         peer_access : iterable of Device or int, optional
             Other devices that may access the memory.
 

@@ -103,7 +103,7 @@ class Values:
     def fill(self, target, record):
         """Fill it with random contents: small numbers, handles, addresses inside the arena."""
         for field in record.fields:
-            if self.rng.random() < 0.5 and not field.readonly:
+            if self.rng.random() < 0.5 and field.is_settable:
                 try:
                     setattr(target, field.name, self.field(field.kind))
                 except (TypeError, ValueError, OverflowError, AttributeError):

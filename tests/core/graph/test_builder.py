@@ -416,6 +416,15 @@ def test_embed_copies_the_graph_of_a_builder(builder, captured, numbers, stream)
     captured.complete()
 
 
+def test_a_graph_is_not_launched_on_a_builder_outside_of_its_capture(builder, captured, numbers):
+    graph = captured.complete()
+    for idle, state in ((builder, "has not begun"), (captured, "has ended")):
+        with pytest.raises(RuntimeError, match=f"capture {state}: the graph would run at once"):
+            graph.launch(idle)
+        idle.stream.sync()
+    assert numbers[0] == 0
+
+
 def test_a_graph_cannot_be_launched_into_a_capture(builder, captured, numbers, stream):
     graph = captured.complete()
     builder.begin_building()

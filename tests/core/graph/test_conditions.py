@@ -118,6 +118,20 @@ class TestDefinition:
         run(graph, stream)
         assert numbers[0] == (10**value if value < 3 else 0)
 
+    def test_numbers_of_bodies_beyond_the_parameter_of_the_driver(self, graph, device):
+        builder = device.create_graph_builder().begin_building()
+        for owner in (graph, builder):
+            condition = owner.create_condition()
+            for count in (2**32, 2**32 + 2):
+                with pytest.raises(OverflowError, match=f"at most 4294967295, got {count}"):
+                    owner.switch(condition, count)
+        builder.close()
+        assert graph.nodes() == set()
+
+    def test_bodies_that_fill_the_memory_are_refused(self, graph, emulation):
+        with pytest.raises(CUDAError, match=r"OUT_OF_MEMORY[\s\S]*1,048,576 bodies"):
+            graph.switch(graph.create_condition(), 2**31)
+
     def test_while(self, graph, count_down, numbers, stream):
         condition = graph.create_condition(1)
         node = graph.while_loop(condition)

@@ -378,6 +378,7 @@ class TestMemoryNodes:
         run(graph, stream)
         with pytest.raises(ValueError, match="is not a valid GraphMemoryType"):
             graph.allocate(64, memory_type="x")
+        assert graph.allocate(64, memory_type=None).memory_type == "device"
         with pytest.raises(CUDAError):
             graph.allocate(0)
         with pytest.raises(CUDAError):

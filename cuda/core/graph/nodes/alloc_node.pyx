@@ -81,6 +81,7 @@ cdef AllocNode add_alloc_node(_NodeFactory factory, object size, object device, 
     cdef _NodeState state
     cdef AllocNode node = AllocNode.__new__(AllocNode)
     cdef graph_hold hold
+    memory_type = "device" if memory_type is None else memory_type
     if memory_type not in MEMORY_TYPES:
         raise ValueError(f"{shown(memory_type)} is not a valid GraphMemoryType. Must be 'device', "
                          "'host' or 'managed'")

@@ -84,8 +84,11 @@ cdef dict KIND_OF = {IfNode: "if", IfElseNode: "if", WhileNode: "while", SwitchN
 
 
 cdef CUgraphNodeParams conditional_parameters(object cls, GraphCondition condition,
-                                              unsigned count) except *:
+                                              size_t count) except *:
     cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_CONDITIONAL)
+    if count > <unsigned>UINT_MAX:  # the driver would create fewer bodies than the caller reads
+        raise OverflowError(f"count, the number of bodies, must be at most {<unsigned>UINT_MAX}, "
+                            f"got {count}")
     params.conditional.handle = usable_handle(condition)
     params.conditional.size = count
     params.conditional.ctx = raw_current_context()

@@ -50,7 +50,7 @@ class Struct:
         self.cls = getattr(self.module, name)
         self.records = self.fields_of(name)
         self.is_union = any(s.is_union for s in self.chain(name))
-        self.settable = [f for f in self.records if not f.readonly]
+        self.settable = [f for f in self.records if f.is_settable]
 
     def chain(self, name):
         """Return the records of the base structs of a typedef, then the record itself."""
@@ -158,12 +158,12 @@ def a_refused_value_is_reported_by_field_name_and_changes_nothing(struct):
     instance = struct.cls()
     memoryview(instance)[:] = bytes(len(bytes(instance)))  # some are not all zero when new
     for field in struct.records:
-        refused = AttributeError if field.readonly else (TypeError, ValueError)
+        refused = (TypeError, ValueError) if field.is_settable else AttributeError
         for wrong in (object(), "text", 1.5j):
             with pytest.raises(refused) as caught:
                 setattr(instance, field.name, wrong)
             assert f"{field.name}" in str(caught.value)
-            if not field.readonly:
+            if field.is_settable:
                 with pytest.raises(refused, match=rf"^{struct.cls.__name__}\.{field.name}: "):
                     struct.cls(**{field.name: wrong})
         with pytest.raises(AttributeError, match=field.name):

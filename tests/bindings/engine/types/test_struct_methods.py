@@ -49,6 +49,18 @@ def test_wrong_arguments_are_type_errors(params, arguments, keywords):
         params.set_dsts_srcs(*arguments, **keywords)
 
 
+@pytest.mark.parametrize("name", ["dsts", "srcs"])
+def test_a_list_alone_cannot_be_written(params, name):
+    params.set_dsts_srcs(pointers(1, 2), pointers(3, 4))
+    with pytest.raises(AttributeError, match=rf"{name} shares its count .*use set_dsts_srcs\(\)"):
+        setattr(params, name, pointers(5))
+    with pytest.raises(AttributeError, match=rf"{name} cannot be deleted"):
+        delattr(params, name)
+    with pytest.raises(AttributeError, match=rf"{name} shares its count"):
+        type(params)(**{name: pointers(5)})
+    assert (params.count, len(params.dsts), len(params.srcs)) == (2, 2, 2)
+
+
 def test_the_signature_names_the_lists(params):
     assert params.set_dsts_srcs.__text_signature__ == "($self, dsts, srcs)"
 

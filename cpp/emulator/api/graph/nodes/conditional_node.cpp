@@ -124,6 +124,8 @@ bool is_size_of(CUgraphConditionalNodeType type, unsigned size) {
   }
 }
 
+constexpr unsigned most_bodies = 1u << 20;  // more would fill the memory of the host
+
 std::shared_ptr<node_work> create(const node_request& request) {
   auto& [c, owner, params, current, context_from] = request;
   auto& p = params.conditional;
@@ -133,6 +135,8 @@ std::shared_ptr<node_work> create(const node_request& request) {
   require(!handle->has_node, CUDA_ERROR_INVALID_VALUE, "the conditional handle already has a node");
   require(is_size_of(p.type, p.size), CUDA_ERROR_INVALID_VALUE,
           "an if node has one or two bodies, a while node one, a switch node at least one");
+  require(p.size <= most_bodies, CUDA_ERROR_OUT_OF_MEMORY,
+          "the emulator creates at most 1,048,576 bodies for a node");
   const auto context_of_node = context_or_current(c, p.ctx);
   require(context_of_node->id() == handle->context(), CUDA_ERROR_INVALID_VALUE,
           "the conditional handle was created in another context");
