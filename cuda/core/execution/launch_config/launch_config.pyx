@@ -24,7 +24,8 @@ grid, block : int or sequence of up to 3 ints
 cluster : int or sequence of up to 3 ints, optional
     Blocks of a cluster in x, y, z; requires compute capability 9.0.
 shmem_size : int, optional
-    Dynamic shared memory of a block, in bytes.
+    Dynamic shared memory of a block, in bytes. A launch with more than the kernel's limit raises
+    the limit, up to what the device grants.
 is_cooperative : bool, optional
     Whether all blocks run at once, so that they can wait for each other.
 programmatic_stream_serialization : bool, optional
