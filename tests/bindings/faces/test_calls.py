@@ -13,15 +13,7 @@ from cuda.bindings._v2 import driver
 
 from ..function_tables import slots
 
-
-@pytest.fixture(scope="module", autouse=True)
-def context():
-    driver.init(0)
-    primary = driver.device_primary_ctx_retain(0)
-    driver.ctx_set_current(primary)
-    yield primary
-    driver.ctx_set_current(0)
-    driver.device_primary_ctx_release_v2(0)
+pytestmark = pytest.mark.usefixtures("context")
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from cuda.bindings._v2 import driver
 
 from ...libraries import open_or_skip
 
+pytestmark = pytest.mark.usefixtures("context")
+
 SOURCE = b"""
 #include "value.h"
 extern "C" __global__ void store(int* x) { *x = VALUE + ADDED; }
@@ -25,16 +27,6 @@ def nvrtc():
     from cuda.bindings._v2 import nvrtc
 
     return nvrtc
-
-
-@pytest.fixture(scope="module", autouse=True)
-def context():
-    driver.init(0)
-    primary = driver.device_primary_ctx_retain(0)
-    driver.ctx_set_current(primary)
-    yield primary
-    driver.ctx_set_current(0)
-    driver.device_primary_ctx_release_v2(0)
 
 
 @pytest.fixture
