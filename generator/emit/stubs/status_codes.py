@@ -112,14 +112,12 @@ class StatusCodesWriter(Writer):
             return self.class_text(f"{struct.name}({struct.base})", [])
         lines = [self.field(field) for field in struct.fields]
         inputs = {f.name: self.field_types(f)[1] for f in struct.fields if not f.readonly}
-        joint = set(struct.joint_lists)
         if struct.joint_lists:
             lists = ", ".join(f"{name}: {inputs[name]}" for name in struct.joint_lists)
             lines.append(f"def {struct.joint_method}(self, {lists}) -> None: ...")
         if not struct.view_only:
-            keywords = [
-                f"{name}: {kind} = ..." for name, kind in inputs.items() if name not in joint
-            ]
+            settable = [f.name for f in struct.fields if f.is_settable]
+            keywords = [f"{name}: {inputs[name]} = ..." for name in settable]
             params = ", ".join(["cls", "*", *keywords, "_ptr: int = 0"])
             lines.append(f"def __new__({params}) -> Self: ...")
         return self.class_text(f"{struct.name}(_Struct)", lines)
