@@ -179,11 +179,16 @@ class slot_sharer {
 }  // namespace
 
 register_uses::register_uses(const ptx::module& owner, const ptx::function& f)
-    : writes(f.registers.size()), reads(f.registers.size()) {
+    : writes(f.registers.size()),
+      reads(f.registers.size()),
+      writer(f.registers.size(), ptx::no_index) {
   ptx::register_access access;
-  for (const ptx::instruction& i : f.instructions) {
-    ptx::find_register_access(owner, f, i, access);
-    for (std::uint32_t r : access.writes) ++writes[r];
+  for (std::uint32_t i = 0; i < f.instructions.size(); ++i) {
+    ptx::find_register_access(owner, f, f.instructions[i], access);
+    for (std::uint32_t r : access.writes) {
+      ++writes[r];
+      writer[r] = i;
+    }
     for (std::uint32_t r : access.reads) ++reads[r];
   }
 }

@@ -10,9 +10,9 @@
 
 namespace halfwarp::emulator::exec {
 
-// The numbers of instructions that write and read each register of a function.
+// The numbers of instructions that write and read each register of a function, and its last writer.
 struct register_uses {
-  std::vector<std::uint32_t> writes, reads;
+  std::vector<std::uint32_t> writes, reads, writer;
   register_uses(const ptx::module& owner, const ptx::function& f);
 };
 

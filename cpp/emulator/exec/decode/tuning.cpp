@@ -54,6 +54,12 @@ struct address_group {
   std::vector<std::uint32_t> members;  // decoded instructions
 };
 
+// The bytes of a register in a frame.
+struct place {
+  std::int64_t slot;
+  std::uint32_t r;
+};
+
 // Groups with equal keys share a lasting shape.
 using lasting_key = std::array<std::int64_t, 6>;
 
@@ -71,11 +77,11 @@ class tuner {
         is_fixed_(function.code.size()) {
     code_ = function.code;
     const auto& registers = function.source->registers;
-    for (std::size_t r = 0; r < registers.size(); ++r) {
+    for (std::uint32_t r = 0; r < registers.size(); ++r) {
       const bool is_predicate = registers[r].type == ptx::scalar_type::pred;
-      if (!is_predicate) stable_slots_.push_back(register_slots[r]);  // the others are numbers
+      if (!is_predicate) places_.push_back({register_slots[r], r});  // the others are numbers
     }
-    std::ranges::sort(stable_slots_);
+    std::ranges::sort(places_, {}, &place::slot);
     for (std::size_t i = 0; i < fixed.size(); ++i) {
       for (std::uint32_t at = first_of[i]; fixed[i] && at < first_of[i + 1]; ++at) {
         is_fixed_[at] = true;
@@ -84,7 +90,7 @@ class tuner {
   }
 
   void run() {
-    find_writers();
+    find_repeated_blocks();
     group_accesses();
     move_fixed();
     for (instruction& instr : code_) instr.is_plain = !instr.needs_attention && instr.guard < 0;
@@ -103,13 +109,18 @@ class tuner {
     }
   }
 
-  void find_writers() {
-    ptx::register_access written;
-    const ptx::function& source = *function_.source;
-    writers_.resize(source.registers.size());
-    for (std::uint32_t i = 0; i < source.instructions.size(); ++i) {
-      ptx::find_register_access(owner_, source, source.instructions[i], written);
-      for (std::uint32_t r : written.writes) writers_[r] = i;
+  // A jump back from a block or from a later one repeats all blocks from its target on.
+  void find_repeated_blocks() {
+    const std::vector<ptx::basic_block>& blocks = blocks_.blocks;
+    std::vector<std::uint32_t> lowest(blocks.size() + 1, ptx::no_index);
+    for (std::size_t b = blocks.size(); b-- > 0;) {
+      lowest[b] = lowest[b + 1];
+      for (const std::uint32_t next : blocks[b].successors) lowest[b] = std::min(lowest[b], next);
+    }
+    first_behind_.resize(blocks.size());
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+      is_repeated_.push_back(lowest[b] <= b);
+      first_behind_[b] = lowest[b] < b ? first_behind_[b - 1] : b;
     }
   }
 
@@ -138,7 +149,7 @@ class tuner {
 
   // Temporaries change without a write to a register of the source.
   bool is_stable(operand_slot slot) const {
-    return slot < 0 || std::ranges::binary_search(stable_slots_, slot);
+    return slot < 0 || std::ranges::binary_search(places_, slot, {}, &place::slot);
   }
 
   void add(const shaped_access& access, std::uint32_t at) {
@@ -206,38 +217,18 @@ class tuner {
     const bool may_last = function_.source->is_entry && function_.calls.empty();
     if (!may_last || (is_new && lasting_.size() == lasting_shapes)) return group.shape;
     const std::uint32_t block = blocks_.block_of[code_[group.members[0]].source];
-    const std::vector<bool> behind = blocks_behind(block);
-    if (is_new && !behind[block]) return group.shape;
-    if (group.address >= 0 && !is_constant_behind(group, behind)) return group.shape;
+    if (is_new && !is_repeated_[block]) return group.shape;
+    if (group.address >= 0 && !is_constant_behind(group.address, block)) return group.shape;
     if (is_new) lasting_.push_back(key);
     return static_cast<std::uint8_t>(shape_count + number);
   }
 
-  // The blocks that may run after a block.
-  std::vector<bool> blocks_behind(std::uint32_t block) const {
-    std::vector<bool> found(blocks_.blocks.size());
-    std::vector<std::uint32_t> open{block};
-    while (!open.empty()) {
-      const std::uint32_t from = open.back();
-      open.pop_back();
-      for (const std::uint32_t next : blocks_.blocks[from].successors) {
-        if (!found[next]) open.push_back(next);
-        found[next] = true;
-      }
-    }
-    return found;
-  }
-
-  // Checks that the place of an address has one register, which one instruction writes before the
-  // accesses, and in none of these blocks.
-  bool is_constant_behind(const address_group& group, const std::vector<bool>& blocks) const {
-    if (std::ranges::count(register_slots_, group.address) != 1) return false;
-    const auto r = static_cast<std::size_t>(std::ranges::find(register_slots_, group.address) -
-                                            register_slots_.begin());
-    const std::uint32_t access = code_[group.members[0]].source, writer = writers_[r];
-    const std::uint32_t of_writer = blocks_.block_of[writer];
-    const bool is_behind = of_writer == blocks_.block_of[access] && writer >= access;
-    return uses_.writes[r] == 1 && !is_behind && !blocks[of_writer];
+  // Checks that a place has one register, which one instruction writes before each block that may
+  // run after this one.
+  bool is_constant_behind(operand_slot slot, std::uint32_t block) const {
+    const auto sharing = std::ranges::equal_range(places_, slot, {}, &place::slot);
+    if (sharing.size() != 1 || uses_.writes[sharing.front().r] != 1) return false;
+    return blocks_.block_of[uses_.writer[sharing.front().r]] < first_behind_[block];
   }
 
   // Skips the fixed instructions that follow, up to the next basic block.
@@ -306,14 +297,15 @@ class tuner {
   function_code& function_;
   std::vector<instruction>& code_;
   const register_uses& uses_;
-  std::vector<bool> is_fixed_;              // by decoded instruction
-  std::vector<std::int64_t> stable_slots_;  // of registers, ascending
+  std::vector<bool> is_fixed_;  // by decoded instruction
+  std::vector<place> places_;   // of registers that are no predicates, ascending
   const std::array<shaped_access, shaped_count> accesses_ = shaped_accesses();
   const handler fma_ = find_handler("fma.f32"), fused_ = find_handler("fused.ld.ld.fma.f32"),
                 nothing_ = find_handler("nothing");
   const ptx::control_flow blocks_ = ptx::find_blocks(*function_.source);
-  std::vector<std::uint32_t> writers_;  // the last instruction for each register
-  std::vector<lasting_key> lasting_;    // groups with lasting shapes
+  std::vector<bool> is_repeated_;            // by block
+  std::vector<std::uint32_t> first_behind_;  // the first block that may run after each one, or it
+  std::vector<lasting_key> lasting_;         // groups with lasting shapes
   std::vector<address_group> groups_;
   std::uint8_t shape_ = 0;  // shapes in use in this basic block
   std::size_t first_shape_ = 0;
