@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = Path(__file__).with_name("programs")
-CASES = [
-    node.name.removeprefix("case_")
-    for node in ast.parse((PROGRAMS / "cases.py").read_text()).body
-    if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
-]
+
+
+def cases_of(name):
+    """Return the names of the cases of a program."""
+    return [
+        node.name.removeprefix("case_")
+        for node in ast.parse((PROGRAMS / name).read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
+    ]
 
 
 def test_collectives_are_equal_to_numpy_in_one_process(run):
@@ -31,7 +35,13 @@ def test_collectives_are_equal_to_numpy_in_four_processes(launch, ranks):
 @pytest.mark.parametrize("mode", ["async", "eager", "adversarial"])
 def test_cases(run, mode):
     output = run("cases.py", mode=mode, nccl_limit=2)
-    assert output.splitlines() == [f"{name} passed" for name in (*CASES, "fault_of_a_buffer")]
+    assert output.splitlines() == [
+        f"{name} passed" for name in (*cases_of("cases.py"), "fault_of_a_buffer")
+    ]
+
+
+def test_edges(run):
+    assert run("edges.py").splitlines() == [f"{name} passed" for name in cases_of("edges.py")]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -643,9 +643,13 @@ def case_wrong_numbers(ranks):
         assert f"there is no data type {kind}" in text
 
 
-def main(names):
-    cases = {n.removeprefix("case_"): f for n, f in globals().items() if n.startswith("case_")}
-    cases["fault_of_a_buffer"] = fault_of_a_buffer  # breaks the process, so it is the last
+def cases_of(namespace):
+    """Return the functions of a module whose names begin with ``case_``."""
+    return {n.removeprefix("case_"): f for n, f in namespace.items() if n.startswith("case_")}
+
+
+def run_cases(cases, names=()):
+    """Run cases by name, or all of them, each with four new ranks."""
     for name in names or cases:
         ranks, _ = join(4)
         try:
@@ -660,4 +664,5 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    # the last one breaks the process
+    run_cases(cases_of(globals()) | {"fault_of_a_buffer": fault_of_a_buffer}, sys.argv[1:])
