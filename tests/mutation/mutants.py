@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small one-line changes of C++, Cython and Python, like typing errors."""
 
-import ast
 import random
 import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from .equivalents import Functions, without_equivalents, without_text
 
 SOURCES = ("cpp", "cuda", "generator", "halfwarp")
 LEFT_OUT = ("cpp/tests", "cpp/driver/foreign", "cpp/runtime/headers")  # tests and foreign headers
@@ -70,22 +71,6 @@ NO_BEHAVIOR = re.compile(
     r"^\s*(#|import\b|from\b.*\bimport\b|cimport\b|template\b|static_assert|using\b|namespace\b|@)"
     r"|\boperator\b"
 )
-STRINGS_C = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])\''
-STRINGS_PYTHON = (
-    r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"'
-    r"|'(?:\\.|[^'\\\n])*'|#[^\n]*"
-)
-
-# The result by which a Cython function signals an exception: the caller also queries the exception.
-EXCEPTION_VALUE = re.compile(r"(?<=\) )except(?: -|\? ?-?)\w+(?=:?$| nogil)", re.M)
-# A function of a type for which `{}` is zero, and the zeros that it may return.
-ZERO_FUNCTION = re.compile(
-    r"^\s*(?:(?:static|inline|constexpr|virtual|explicit|const|extern \0+) )*"
-    r"(?:(?:bool|char|short|int|long|unsigned|float|double|size_t|\w+_ssize_t|u?int\d+_t) |"
-    r"[\w:]+ ?\* ?)(?:[\w:]+)\(",
-)
-LAMBDA = re.compile(r"\](?:\(.*\).*)? \{$")
-ZERO = re.compile(r"(?<=\breturn )(?:0|false|nullptr)(?=;)")
 
 
 @dataclass(frozen=True)
@@ -106,88 +91,23 @@ class Mutant:
         return "".join(lines)
 
 
-def without_text(source: str, suffix: str) -> str:
-    """Return a source of the same shape whose comments and strings are filled with a letter."""
-    pattern = STRINGS_C if suffix in (".cpp", ".hpp") else STRINGS_PYTHON
-    blank = re.compile(r"[^\n]")
-    return re.sub(pattern, lambda match: blank.sub("\0", match.group()), source, flags=re.S)
-
-
 def mutants_of(path: str, source: str) -> Iterator[Mutant]:
     """Return all mutants of a file, in the order of its lines."""
     suffix = Path(path).suffix
-    bare_lines = without_equivalents(source, without_text(source, suffix), suffix).splitlines()
-    for number, (line, bare) in enumerate(zip(source.splitlines(), bare_lines, strict=True), 1):
+    functions = Functions(without_equivalents(source, without_text(source, suffix), suffix), suffix)
+    lines = zip(source.splitlines(), functions.lines, strict=True)
+    for number, (line, bare) in enumerate(lines, 1):
         if NO_BEHAVIOR.search(bare):
             continue
         for operator, pattern, replacement in OPERATORS[suffix]:
             for match in re.finditer(pattern, bare.rstrip()):
-                if operator == "match" and returns_zero(bare_lines, number, match):
+                if functions.keeps(operator, number, match):
                     continue
                 # the pattern's groups give positions, the text comes from the line
                 after = line[: match.start()] + filled(replacement, match, line)
                 after += line[match.end() :]
                 if after.strip() != line.strip():
                     yield Mutant(path, number, operator, line, after)
-
-
-def without_equivalents(source: str, bare: str, suffix: str) -> str:
-    """Fill the places where no change is seen when the program runs."""
-    if suffix == ".pyx":
-        bare = EXCEPTION_VALUE.sub(lambda match: "\0" * len(match.group()), bare)
-        return re.sub(r"\bif TYPE_CHECKING:", lambda match: "\0" * len(match.group()), bare)
-    if suffix != ".py":
-        return bare
-    lines = bare.splitlines(keepends=True)
-    for first, last in unevaluated(ast.parse(source)):
-        for row in range(first.lineno - 1, last.end_lineno):
-            line = lines[row]
-            start = first.col_offset if row == first.lineno - 1 else 0
-            end = last.end_col_offset if row == last.end_lineno - 1 else len(line.rstrip("\n"))
-            lines[row] = line[:start] + "\0" * (end - start) + line[end:]
-    return "".join(lines)
-
-
-def unevaluated(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """Return the first and last node of what nothing evaluates, or only type checkers."""
-    postponed = any(
-        isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body
-    )
-    annotations = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            yield node, node.body[-1]
-        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        if is_function:  # annotations of its variables are never evaluated
-            annotations += [each.annotation for each in node.body if is_variable(each)]
-        if postponed and is_function:
-            annotations.append(node.returns)
-        if postponed and isinstance(node, (ast.arg, ast.AnnAssign)):
-            annotations.append(node.annotation)
-    yield from ((each, each) for each in annotations if each)
-
-
-def is_variable(node: ast.AST) -> bool:
-    return isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-
-
-def returns_zero(lines: list[str], number: int, match: re.Match) -> bool:
-    """Return whether a statement of C++ returns the zero that `{}` is for the function's type."""
-    if not ZERO.match(match.string, match.start()):
-        return False
-    indent = indent_of(match.string)
-    for line in reversed(lines[: number - 1]):
-        if line.strip() and indent_of(line) < indent:
-            indent = indent_of(line)
-            if ZERO_FUNCTION.match(line):
-                return True
-            if LAMBDA.search(line):
-                return False  # its type is not told
-    return False
-
-
-def indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def filled(replacement: str, match: re.Match, line: str) -> str:

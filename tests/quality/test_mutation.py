@@ -65,6 +65,17 @@ def test_comments_and_strings_are_not_mutated():
         ("x.hpp", "template <int n> struct s;", []),
         ("x.pyx", "    if a is None:", ["if a is not None:", "if not (a is None):"]),
         ("x.pyx", "    close(stream)", ["pass"]),
+        ("x.pyx", "    close(stream)  # first", ["pass  # first"]),
+        ("x.pyx", "    if a:  # b", ["if not (a):  # b"]),
+        ("x.pyx", "    return a  # b", ["return None  # b"]),
+        ("x.pyx", "    return None  # b", []),
+        ("x.pyx", "    return {", []),  # the rest of the statement would stay
+        ("x.pyx", "    return f(a, \\", []),
+        ("x.pyx", "    return a or \\", ["return a and \\"]),
+        ("x.cpp", "  close(stream);  // first", [";  // first"]),
+        ("x.hpp", "struct alignas(16) cell;", []),
+        ("x.hpp", "[[gnu::format(printf, 1, 2)]] int f();", []),
+        ("x.cpp", "    .ob_base = {PyObject_HEAD_INIT(&metaclass) 0},", []),
     ],
 )
 def test_a_line_has_exactly_these_mutants(path, line, expected):
@@ -106,6 +117,8 @@ def test_what_is_evaluated_is_mutated(text):
         ("cdef int f() except? -1 nogil:", 0),
         ("cdef size_t f() except? 0:", 0),
         ("    cdef int f(self) except -1", 0),
+        ("cdef int f() except -1 with gil:", 0),
+        ("        except -1:", 0),
         ("cdef int f() except 0:", 1),  # a result of 1 would be an error
         ("if TYPE_CHECKING:", 0),
     ],
@@ -124,14 +137,72 @@ def test_the_value_that_announces_an_exception_is_not_mutated(line, count):
         ("int f(int a) {", "a", True),
         ("bool f(int a) {", "true", True),
         ("std::optional<int> f(int a) {", "0", True),
-        ("  const auto g = [&](int a) {", "0", True),
-        ("  const auto g = [&] {", "0", True),
         ("  const auto g = [&]() -> std::optional<int> {", "0", True),
+        ("  const auto g = [&](int a) -> bool {", "false", False),
+        ("template <class T>\nstatic bool g(\n    int a,\n    T b = f(0)) {", "false", False),
+        ("auto f(int a) noexcept -> const char* {", "nullptr", False),
+        ("std::shared_ptr<int> f() const {", "nullptr", False),
+        ("std::string_view f() {", "nullptr", True),
+        ("std::optional<int> f() {", "std::nullopt", False),
+        ("std::variant<std::nullopt_t> f() {", "std::nullopt", True),
+        ("CUresult f() {", "CUDA_SUCCESS", False),
+        ("status f() {", "CUDA_SUCCESS", True),
     ],
 )
 def test_the_zero_of_a_type_is_not_replaced_by_itself(function, value, is_changed):
-    text = f"int f() {{\n{function}\n    a;\n    return {value};\n"
+    text = f"int f() {{\n{function}\n    a;\n    return {value};\n}}\n}}\n"
     assert ("return {};" in after("x.cpp", text)) == is_changed
+
+
+@pytest.mark.parametrize(
+    ("function", "is_changed"),
+    [
+        ("const auto g = [&](int a) {", False),
+        ("call(a, [=]() mutable {", False),
+        ("auto f(int a) {", False),
+        ("int& operator[](int a) {", True),
+        ("auto f(int a) -> int {", True),
+        ("f([&](int a) -> int {", True),
+    ],
+)
+def test_an_empty_result_needs_a_function_with_a_type(function, is_changed):
+    text = f"{function}\nfor (;;) {{\nif (a) {{\n  return a;\n}}\n}}\n}}\n"
+    assert ("return {};" in after("x.cpp", text)) == is_changed
+
+
+def test_nothing_is_known_of_a_function_in_unequal_braces():
+    text = "#if a\nint f() {\n#else\nint f(int a) {\n#endif\n  return 0;\n}\n"
+    assert "return {};" in after("x.cpp", text)
+
+
+@pytest.mark.parametrize(
+    ("function", "is_changed"),
+    [
+        ("cdef bint f(self):", False),
+        ("cdef inline int f(list a, list b) except -1:", False),
+        ("cdef unsigned long long f():", False),
+        ("cdef const kernel* f():", False),
+        ("cdef Stream f():", True),
+        ("cdef f():", True),
+        ("def f():", True),
+    ],
+)
+def test_none_is_returned_where_the_type_has_it(function, is_changed):
+    text = f"{function}\n    if a:\n        return b\n"
+    assert ("return None" in after("x.pyx", text)) == is_changed
+
+
+@pytest.mark.parametrize(
+    ("around", "statement", "is_changed"),
+    [
+        ("void f() {", "result.reserve(count + 1);", False),
+        ("try {", "watched_.reserve(count);", True),  # the program handles a lack of memory
+        ("void f() {", "memory.reserve(address, 1);", True),
+        ("void f() {", "if (pool.reserve(size) < 0) return;", True),
+    ],
+)
+def test_a_capacity_is_not_mutated(around, statement, is_changed):
+    assert bool(after("x.cpp", f"{around}\n{statement}\n}}\n")) == is_changed
 
 
 def test_equivalent_code_is_recognized():
