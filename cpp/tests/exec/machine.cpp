@@ -40,6 +40,7 @@ exec::outcome machine::launch(const exec::kernel& entry, exec::extent grid, exec
   request.entry = &entry;
   request.grid = grid;
   request.block = block;
+  request.cluster = cluster;
   request.dynamic_shared_bytes = dynamic_shared_bytes;
   request.parameters = parameters;
   request.is_cooperative = is_cooperative;

@@ -69,6 +69,7 @@ class machine {
   exec::run_options options;
   std::uint32_t dynamic_shared_bytes = 0;
   bool is_cooperative = false;
+  exec::extent cluster;
   std::string printed;
 
  private:
