@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver parameters of copies of rows and slices.
+#include <algorithm>
 #include <tuple>
 
 #include "emulated_runtime/recording_driver.hpp"
@@ -73,6 +74,101 @@ TEST_F(copy_test, widths_are_in_elements_where_an_array_takes_part) {
   EXPECT_EQ(recorded.copy.srcXInBytes, 4u);  // an element of memory is a byte
   EXPECT_EQ(recorded.copy.srcHeight, 10u);
   EXPECT_EQ(recorded.copy.dstZ, 6u);
+}
+
+TEST_F(copy_test, every_field_has_its_place) {
+  cudaMemcpy3DParms parameters{};
+  parameters.srcPtr = {source, 128, 100, 10};
+  parameters.srcPos = {4, 2, 1};
+  parameters.dstPtr = {target, 256, 200, 20};
+  parameters.dstPos = {3, 5, 6};
+  parameters.extent = {8, 9, 7};
+  parameters.kind = cudaMemcpyHostToDevice;
+  EXPECT_EQ(cudaMemcpy3D(&parameters), cudaSuccess);
+  const CUDA_MEMCPY3D& copy = recorded.copy;
+  EXPECT_EQ(copy.srcHost, source);
+  EXPECT_EQ(copy.dstDevice, reinterpret_cast<CUdeviceptr>(target));
+  const std::size_t numbers[] = {
+      copy.srcXInBytes,  copy.srcY,   copy.srcZ, copy.srcPitch, copy.srcHeight,
+      copy.dstXInBytes,  copy.dstY,   copy.dstZ, copy.dstPitch, copy.dstHeight,
+      copy.WidthInBytes, copy.Height, copy.Depth};
+  const std::size_t expected[] = {4, 2, 1, 128, 10, 3, 5, 6, 256, 20, 8, 9, 7};
+  EXPECT_TRUE(std::ranges::equal(numbers, expected));
+  cudaMemcpy3DParms back{};
+  EXPECT_EQ(cudaGraphMemcpyNodeGetParams(nullptr, &back), cudaSuccess);
+  EXPECT_EQ(back.kind, cudaMemcpyHostToDevice);
+  const std::size_t read[] = {
+      back.srcPos.x,     back.srcPos.y,      back.srcPos.z,    back.srcPtr.pitch, back.srcPtr.ysize,
+      back.dstPos.x,     back.dstPos.y,      back.dstPos.z,    back.dstPtr.pitch, back.dstPtr.ysize,
+      back.extent.width, back.extent.height, back.extent.depth};
+  EXPECT_TRUE(std::ranges::equal(read, expected));
+  EXPECT_EQ(back.srcPtr.xsize, 8u);
+  EXPECT_EQ(back.dstPtr.xsize, 8u);
+}
+
+TEST_F(copy_test, each_kind_is_read_back) {
+  for (const auto& each : directions) {
+    recorded.copy = {};
+    recorded.copy.srcMemoryType = each.from;
+    recorded.copy.dstMemoryType = each.to;
+    cudaMemcpy3DParms back{};
+    EXPECT_EQ(cudaGraphMemcpyNodeGetParams(nullptr, &back), cudaSuccess);
+    EXPECT_EQ(back.kind, each.kind);
+  }
+}
+
+TEST_F(copy_test, positions_in_arrays_are_read_back_in_elements) {
+  recorded.array = {64, 64, 64, CU_AD_FORMAT_FLOAT, 2, 0};
+  for (const bool is_source : {true, false}) {
+    cudaMemcpy3DParms parameters{}, back{};
+    (is_source ? parameters.srcArray : parameters.dstArray) = array;
+    (is_source ? parameters.dstPtr : parameters.srcPtr) = {source, 128, 100, 10};
+    parameters.srcPos = {4, 2, 1};
+    parameters.dstPos = {3, 5, 6};
+    parameters.extent = {8, 9, 7};
+    parameters.kind = cudaMemcpyDeviceToDevice;
+    EXPECT_EQ(cudaMemcpy3DAsync(&parameters, nullptr), cudaSuccess);
+    EXPECT_EQ(recorded.copy.srcXInBytes, is_source ? 32u : 4u);
+    EXPECT_EQ(recorded.copy.dstXInBytes, is_source ? 3u : 24u);
+    EXPECT_EQ(cudaGraphMemcpyNodeGetParams(nullptr, &back), cudaSuccess);
+    EXPECT_EQ(back.srcArray, parameters.srcArray);
+    EXPECT_EQ(back.dstArray, parameters.dstArray);
+    EXPECT_EQ(back.srcPtr.ptr, parameters.srcPtr.ptr);
+    EXPECT_EQ(back.dstPtr.ptr, parameters.dstPtr.ptr);
+    EXPECT_EQ(back.srcPos.x, 4u);
+    EXPECT_EQ(back.dstPos.x, 3u);
+    EXPECT_EQ(back.extent.width, 8u);
+  }
+}
+
+TEST_F(copy_test, an_empty_slice_does_not_call_the_driver) {
+  recorded.answer = CUDA_ERROR_UNKNOWN;
+  cudaMemcpy3DParms parameters = slices();
+  recorded.array = {64, 64, 64, CU_AD_FORMAT_FLOAT, 1, 0};
+  for (const auto& empty : {cudaExtent{0, 4, 2}, {8, 0, 2}, {8, 4, 0}}) {
+    parameters.extent = empty;
+    EXPECT_EQ(cudaMemcpy3D(&parameters), cudaSuccess);
+  }
+  EXPECT_EQ(cudaMemcpy3D(nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy3DPeer(nullptr), cudaErrorInvalidValue);
+}
+
+TEST_F(copy_test, each_end_of_overlapping_rows_is_checked) {
+  constexpr auto kind = cudaMemcpyDefault;
+  EXPECT_EQ(cudaMemcpy2D(target, 20, source, 20, 20, 3, kind), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy2D(target, 20, source, 19, 20, 2, kind), cudaErrorInvalidPitchValue);
+  EXPECT_EQ(cudaMemcpy2D(target, 19, source, 20, 20, 2, kind), cudaErrorInvalidPitchValue);
+  EXPECT_EQ(cudaMemcpy2D(target, 20, source, 20, 20, 0, kind), cudaSuccess);
+  for (const int wrong : {-1, 5}) {
+    EXPECT_EQ(cudaMemcpy2D(target, 20, source, 20, 20, 3, static_cast<cudaMemcpyKind>(wrong)),
+              cudaErrorInvalidMemcpyDirection);
+  }
+}
+
+TEST_F(copy_test, two_targets_are_refused) {
+  cudaMemcpy3DParms parameters = slices();
+  parameters.dstPtr = {target, 64, 64, 1};
+  EXPECT_EQ(cudaMemcpy3D(&parameters), cudaErrorInvalidValue);
 }
 
 TEST_F(copy_test, two_sources_are_refused) {

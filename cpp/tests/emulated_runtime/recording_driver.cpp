@@ -54,6 +54,46 @@ void add_contexts(driver::driver_table& t) {
   };
 }
 
+void add_devices(driver::driver_table& t) {
+  t.cuDeviceGetAttribute = [](int* out, CUdevice_attribute attribute, CUdevice device) {
+    if (!has_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    return *out = attribute_of(attribute, device), CUDA_SUCCESS;
+  };
+  t.cuDeviceGetName = [](char* out, int, CUdevice device) {
+    *out = '\0';
+    return has_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  };
+  t.cuDeviceGetUuid = [](CUuuid*, CUdevice) { return CUDA_SUCCESS; };
+  t.cuDeviceTotalMem = [](std::size_t* out, CUdevice) { return *out = 1000, CUDA_SUCCESS; };
+  t.cuCtxEnablePeerAccess = [](CUcontext peer, unsigned flags) {
+    recorded.peer = peer;
+    return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  };
+  t.cuCtxDisablePeerAccess = [](CUcontext peer) { return recorded.peer = peer, CUDA_SUCCESS; };
+}
+
+void add_fills(driver::driver_table& t) {
+  t.cuMemsetD2D8 = [](CUdeviceptr first, std::size_t pitch, unsigned char value, std::size_t width,
+                      std::size_t rows) {
+    recorded.fills.push_back({first, pitch, width, rows, value});
+    return recorded.answer;
+  };
+  t.cuMemsetD2D8Async = [](CUdeviceptr first, std::size_t pitch, unsigned char value,
+                           std::size_t width, std::size_t rows, CUstream) {
+    recorded.fills.push_back({first, pitch, width, rows, value});
+    return recorded.answer;
+  };
+  t.cuPointerGetAttributes = [](unsigned, CUpointer_attribute*, void** out, CUdeviceptr) {
+    const pointer_answers& answers = recorded.pointer;
+    *static_cast<unsigned*>(out[0]) = answers.type;
+    *static_cast<bool*>(out[1]) = answers.is_managed;
+    *static_cast<int*>(out[2]) = answers.device;
+    *static_cast<std::uintptr_t*>(out[3]) = answers.on_device;
+    *static_cast<std::uintptr_t*>(out[4]) = answers.on_host;
+    return recorded.answer;
+  };
+}
+
 void add_memory(driver::driver_table& t) {
   t.cuMemFree = [](CUdeviceptr) { return recorded.answer; };
   t.cuMemcpy3D = [](const CUDA_MEMCPY3D* p) {
@@ -101,6 +141,11 @@ void add_code(driver::driver_table& t) {
   t.cuFuncGetAttribute = [](int* out, CUfunction_attribute attribute, CUfunction) {
     return *out = 100 + attribute, CUDA_SUCCESS;
   };
+  t.cuLaunchKernelEx = [](const CUlaunchConfig* config, CUfunction, void**, void**) {
+    recorded.launch = *config;
+    recorded.launch_attributes.assign(config->attrs, config->attrs + config->numAttrs);
+    return recorded.answer;
+  };
   t.cuStreamAddCallback = [](CUstream stream, CUstreamCallback run, void* data, unsigned) {
     if (recorded.answer == CUDA_SUCCESS) run(stream, recorded.callback_status, data);
     return recorded.answer;
@@ -139,6 +184,8 @@ driver::driver_table make_table() {
   using function = void (*)();
   std::fill_n(reinterpret_cast<function*>(&table), sizeof table / sizeof(function), &stop);
   add_contexts(table);
+  add_devices(table);
+  add_fills(table);
   add_memory(table);
   add_textures(table);
   add_code(table);
@@ -147,6 +194,11 @@ driver::driver_table make_table() {
 }
 
 }  // namespace
+
+int attribute_of(CUdevice_attribute attribute, int device) {
+  const bool is_best = device == recorded.best_device && attribute == recorded.best_attribute;
+  return 40 + is_best;
+}
 
 CUcontext primary_of(int device) {
   return handle<CUcontext>(0x1000 + static_cast<unsigned>(device));

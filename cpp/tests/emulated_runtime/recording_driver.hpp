@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "driver/driver_table.hpp"
@@ -12,6 +13,20 @@
 namespace halfwarp::emulated_runtime::testing {
 
 inline constexpr int device_count = 2;
+
+struct filled_rows {
+  CUdeviceptr first;
+  std::size_t pitch, width, rows;
+  unsigned char value;
+};
+
+// The answers of cuPointerGetAttributes.
+struct pointer_answers {
+  unsigned type = 0;
+  bool is_managed = false;
+  int device = 0;
+  std::uintptr_t on_device = 0, on_host = 0;
+};
 
 // The results of the driver, the arguments that it received, and its contexts.
 struct recording_driver {
@@ -31,9 +46,20 @@ struct recording_driver {
   CUgraphNodeParams node{};
   CUcontext node_context = nullptr;
   CUresult callback_status = CUDA_SUCCESS;
+  std::vector<filled_rows> fills;
+  CUlaunchConfig launch{};
+  std::vector<CUlaunchAttribute> launch_attributes;
+  // The device with a larger attribute, for `attribute_of`.
+  int best_device = 0;
+  CUdevice_attribute best_attribute{};
+  pointer_answers pointer;
+  CUcontext peer = nullptr;
 };
 
 extern recording_driver recorded;
+
+// Returns an attribute of a device: 40, and one more for the best one of the best device.
+int attribute_of(CUdevice_attribute attribute, int device);
 
 // Primary contexts by device; a context of the program; handles of a kernel and a function.
 CUcontext primary_of(int device);

@@ -72,6 +72,82 @@ TEST_F(texture_test, sampling_options_become_driver_flags) {
   EXPECT_EQ(params.mipmapLevelBias, 1.5f);
 }
 
+struct option {
+  int cudaTextureDesc::*field;
+  unsigned flag;
+};
+
+TEST_F(texture_test, each_option_has_its_flag) {
+  constexpr option options[] = {
+      {&cudaTextureDesc::normalizedCoords, CU_TRSF_NORMALIZED_COORDINATES},
+      {&cudaTextureDesc::sRGB, CU_TRSF_SRGB},
+      {&cudaTextureDesc::disableTrilinearOptimization, CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION},
+      {&cudaTextureDesc::seamlessCubemap, CU_TRSF_SEAMLESS_CUBEMAP},
+  };
+  for (const auto& [field, flag] : options) {
+    cudaTextureDesc texture{}, back{};
+    texture.readMode = cudaReadModeNormalizedFloat;
+    texture.*field = 1;
+    EXPECT_EQ(create(rows(), texture), cudaSuccess);
+    EXPECT_EQ(recorded.texture.flags, flag);
+    EXPECT_EQ(cudaGetTextureObjectTextureDesc(&back, 5), cudaSuccess);
+    EXPECT_EQ(back.readMode, cudaReadModeNormalizedFloat);
+    for (const auto& [other, other_flag] : options) EXPECT_EQ(back.*other, other_flag == flag);
+  }
+}
+
+TEST_F(texture_test, levels_and_filters_are_kept) {
+  cudaTextureDesc texture = sampling(), back{};
+  texture.mipmapFilterMode = cudaFilterModeLinear;
+  texture.minMipmapLevelClamp = 2.5f;
+  texture.maxMipmapLevelClamp = 7.5f;
+  EXPECT_EQ(create(rows(), texture), cudaSuccess);
+  EXPECT_EQ(recorded.texture.mipmapFilterMode, CU_TR_FILTER_MODE_LINEAR);
+  EXPECT_EQ(recorded.texture.maxAnisotropy, 4u);
+  EXPECT_EQ(cudaGetTextureObjectTextureDesc(&back, 5), cudaSuccess);
+  EXPECT_EQ(back.filterMode, cudaFilterModeLinear);
+  EXPECT_EQ(back.mipmapFilterMode, cudaFilterModeLinear);
+  EXPECT_EQ(back.minMipmapLevelClamp, 2.5f);
+  EXPECT_EQ(back.maxMipmapLevelClamp, 7.5f);
+  EXPECT_EQ(back.addressMode[1], cudaAddressModeBorder);
+  EXPECT_EQ(cudaGetTextureObjectTextureDesc(nullptr, 5), cudaErrorInvalidValue);
+}
+
+TEST_F(texture_test, each_resource_is_read_back) {
+  cudaResourceDesc resource{}, back{};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear = {memory, {8, 8, 0, 0, cudaChannelFormatKindSigned}, 640};
+  EXPECT_EQ(create(resource, sampling()), cudaSuccess);
+  EXPECT_EQ(recorded.resource.res.linear.format, CU_AD_FORMAT_SIGNED_INT8);
+  EXPECT_EQ(recorded.resource.res.linear.numChannels, 2u);
+  EXPECT_EQ(cudaGetTextureObjectResourceDesc(&back, 5), cudaSuccess);
+  EXPECT_EQ(back.resType, cudaResourceTypeLinear);
+  EXPECT_EQ(back.res.linear.devPtr, memory);
+  EXPECT_EQ(back.res.linear.sizeInBytes, 640u);
+  EXPECT_EQ(back.res.linear.desc.y, 8);
+  resource = {};
+  resource.resType = cudaResourceTypeMipmappedArray;
+  resource.res.mipmap.mipmap = reinterpret_cast<cudaMipmappedArray_t>(0x78);
+  EXPECT_EQ(create(resource, sampling()), cudaSuccess);
+  EXPECT_EQ(cudaGetTextureObjectResourceDesc(&back, 5), cudaSuccess);
+  EXPECT_EQ(back.resType, cudaResourceTypeMipmappedArray);
+  EXPECT_EQ(back.res.mipmap.mipmap, resource.res.mipmap.mipmap);
+  EXPECT_EQ(cudaGetTextureObjectResourceDesc(nullptr, 5), cudaErrorInvalidValue);
+  recorded.resource.resType = static_cast<CUresourcetype>(9);
+  EXPECT_EQ(cudaGetTextureObjectResourceDesc(&back, 5), cudaErrorUnknown);
+}
+
+TEST_F(texture_test, null_descriptions_are_refused) {
+  const cudaResourceDesc resource = rows();
+  const cudaTextureDesc texture = sampling();
+  cudaTextureObject_t object = 0;
+  EXPECT_EQ(cudaCreateTextureObject(nullptr, &resource, &texture, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaCreateTextureObject(&object, nullptr, &texture, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaCreateTextureObject(&object, &resource, nullptr, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaCreateSurfaceObject(nullptr, &resource), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaCreateSurfaceObject(&object, nullptr), cudaErrorInvalidValue);
+}
+
 TEST_F(texture_test, an_array_is_passed_by_its_handle) {
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeArray;
