@@ -36,7 +36,6 @@ struct kind_row {
   int bits;  // of each channel
 };
 
-// The formats of single elements, and those of blocks of pixels.
 constexpr kind_row whole_formats[] = {
     {CU_AD_FORMAT_UNSIGNED_INT8, cudaChannelFormatKindUnsigned, 8},
     {CU_AD_FORMAT_UNSIGNED_INT16, cudaChannelFormatKindUnsigned, 16},
