@@ -199,9 +199,9 @@ constexpr std::string_view launch = "  launch: device 1, stream 5, grid (2,3,4),
 
 TEST(full_text, of_an_access_lists_what_is_known) {
   fault f = access();
-  const std::string rest =
+  const std::string end =
       std::string{launch} + "  instruction: st.global.u32 [%rd1], %r1\n  seed: 12\n";
-  EXPECT_EQ(full_text(f), first_line(f) + "\n" + rest);
+  EXPECT_EQ(full_text(f), first_line(f) + "\n" + end);
   f.other_threads = 15;
   f.hint = "some advice";
   f.nearest = allocation(0x1000, 0x38);

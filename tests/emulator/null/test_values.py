@@ -5,7 +5,7 @@ import ast
 
 import pytest
 
-from .checks.seeds.raw_driver import HEADER
+from ..checks.seeds.raw_driver import HEADER
 from .test_null_driver import run
 
 START = """

@@ -77,17 +77,17 @@ class TestPools:
         assert values() == [0] * 5
         assert self.set(driver, pool, self.THRESHOLD, 2**64 - 1) == 0
         first, second = allocate(unit + 1), allocate(unit)
-        kept = 2**64 - 1
-        assert values() == [kept, segment, segment, 3 * unit, 3 * unit]
+        threshold = 2**64 - 1
+        assert values() == [threshold, segment, segment, 3 * unit, 3 * unit]
         free(first)
-        assert values() == [kept, segment, segment, unit, 3 * unit]
+        assert values() == [threshold, segment, segment, unit, 3 * unit]
         assert self.set(driver, pool, self.USED_HIGH, 0) == 0
-        assert values() == [kept, segment, segment, unit, unit]
+        assert values() == [threshold, segment, segment, unit, unit]
         free(second)
         assert driver.cuMemPoolTrimTo(pool, 0) == 0
-        assert values() == [kept, 0, segment, 0, unit]
+        assert values() == [threshold, 0, segment, 0, unit]
         assert self.set(driver, pool, self.RESERVED_HIGH, 0) == 0
-        assert values() == [kept, 0, 0, 0, unit]
+        assert values() == [threshold, 0, 0, 0, unit]
         one = ctypes.c_uint64(1)
         for high in (self.RESERVED_HIGH, self.USED_HIGH):
             reason = "a high-water mark can only be set to 0"
@@ -135,10 +135,10 @@ class TestPools:
         ids=str,
     )
     def test_a_pool_reports_its_properties(self, driver, changes):
-        made = {"kind": 1, "handles": 0, "location": (1, 0)} | changes
-        pool = driver.output("cuMemPoolCreate", properties(**made))
+        requested = {"kind": 1, "handles": 0, "location": (1, 0)} | changes
+        pool = driver.output("cuMemPoolCreate", properties(**requested))
         numbers = [self.get(driver, pool, each, ctypes.c_int) for each in (9, 10, 11, 12)]
-        assert numbers == [made["kind"], made["handles"], 0, made["location"][0]]
+        assert numbers == [requested["kind"], requested["handles"], 0, requested["location"][0]]
         assert driver.cuMemPoolDestroy(pool) == 0
 
     def test_the_default_pool_stays(self, driver, refused):
@@ -428,9 +428,9 @@ class TestLinks:
         out = ctypes.c_uint64()
         assert driver.cuLinkComplete(state, ctypes.byref(out), None) == 0
         size = ctypes.c_size_t()
-        again = ctypes.c_uint64()
-        assert driver.cuLinkComplete(state, ctypes.byref(again), ctypes.byref(size)) == 0
-        assert again.value == out.value and size.value > len(good)
+        second = ctypes.c_uint64()
+        assert driver.cuLinkComplete(state, ctypes.byref(second), ctypes.byref(size)) == 0
+        assert second.value == out.value and size.value > len(good)
         refused(INVALID_VALUE, "the link is already complete", add, *arguments)
 
     def test_inputs_that_cannot_be_linked(self, link, refused, tmp_path):
@@ -542,7 +542,7 @@ def test_a_pitch_is_a_multiple_of_512(driver):
 
 
 DESCRIPTORS = """
-    import ctypes, os, resource, struct
+    import contextlib, ctypes, os, resource, struct
     from cuda.bindings import driver as cu
     from cuda.core import emulation
     cu.cuInit(0)
@@ -556,11 +556,9 @@ DESCRIPTORS = """
     descriptor = cu.cuMemPoolExportToShareableHandle(pool, kind, 0)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     files = []
-    try:
+    with contextlib.suppress(OSError):
         while True:
             files.append(os.open("/", os.O_RDONLY))
-    except OSError:
-        pass
     for call in (lambda: cu.cuMemPoolExportToShareableHandle(pool, kind, 0),
                  lambda: cu.cuMemPoolImportFromShareableHandle(descriptor, kind, 0),
                  lambda: cu.cuMemPoolCreate(properties)):
