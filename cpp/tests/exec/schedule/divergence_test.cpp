@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "machine.hpp"
+#include "../machine.hpp"
 
 namespace halfwarp::tests {
 namespace {

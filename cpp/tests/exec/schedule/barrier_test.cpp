@@ -2,7 +2,7 @@
 // Barriers of a block in every form.
 #include <gtest/gtest.h>
 
-#include "machine.hpp"
+#include "../machine.hpp"
 
 namespace halfwarp::tests {
 namespace {

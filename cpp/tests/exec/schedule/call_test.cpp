@@ -2,8 +2,8 @@
 // Functions: parameters, results, recursion, and local memory per activation.
 #include <gtest/gtest.h>
 
+#include "../machine.hpp"
 #include "emulator/exec/decode/kernel_decoder.hpp"
-#include "machine.hpp"
 
 namespace halfwarp::tests {
 namespace {

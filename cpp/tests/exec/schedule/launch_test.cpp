@@ -5,7 +5,7 @@
 #include <cfenv>
 #include <thread>
 
-#include "machine.hpp"
+#include "../machine.hpp"
 
 namespace halfwarp::tests {
 namespace {
