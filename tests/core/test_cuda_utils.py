@@ -173,6 +173,14 @@ class TestForkWarning:
             cuda_utils.check_multiprocessing_start_method()
         assert len(caught) == 1
 
+    @pytest.mark.parametrize(("platform", "release"), [("darwin", (3, 12)), ("linux", (3, 14))])
+    def test_other_defaults_do_not_warn(self, monkeypatch, recwarn, platform, release):
+        monkeypatch.setattr(multiprocessing, "get_start_method", lambda allow_none=False: None)
+        monkeypatch.setattr("sys.platform", platform)
+        monkeypatch.setattr("sys.version_info", release)
+        cuda_utils.check_multiprocessing_start_method()
+        assert not recwarn
+
     def test_spawning_does_not_warn(self, monkeypatch, recwarn):
         monkeypatch.setattr(multiprocessing, "get_start_method", lambda allow_none=False: "spawn")
         cuda_utils.check_multiprocessing_start_method()

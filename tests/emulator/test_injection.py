@@ -48,6 +48,12 @@ class TestRules:
             pass
         assert rule.hits == 0
 
+    def test_a_removed_rule_keeps_its_counts(self, driver, emulated):
+        with emulated.inject("cuCtxGetDevice", error=801) as rule:
+            driver.cuCtxGetDevice(ctypes.byref(ctypes.c_int()))
+        rule.disarm()
+        assert (rule.hits, rule.matches) == (1, 1)
+
     def test_an_exception_is_not_replaced(self, emulated):
         with pytest.raises(KeyError):
             with emulated.inject("cuMemAlloc"):

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects over structures of NVML: each member reads its own field, and texts name the object."""
+
+import ctypes
+import os
+from types import SimpleNamespace
+
+import pytest
+from cuda.bindings import nvml
+from cuda.core import system
+from cuda.core.system import _nvml_context, _system
+
+ATTRIBUTES = (
+    "multiprocessor_count",
+    "shared_copy_engine_count",
+    "shared_decoder_count",
+    "shared_encoder_count",
+    "shared_jpeg_count",
+    "shared_ofa_count",
+    "gpu_instance_slice_count",
+    "compute_instance_slice_count",
+    "memory_size_mb",
+)
+
+
+def of_data(cls, **fields):
+    """Return an object of a class over a structure with the given fields."""
+    instance = cls.__new__(cls)
+    instance._data = SimpleNamespace(**fields)
+    return instance
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_of_a_device_are_fields_of_the_structure(name):
+    fields = {each: 100 + number for number, each in enumerate(ATTRIBUTES)}
+    assert getattr(of_data(system.DeviceAttributes, **fields), name) == fields[name]
+
+
+def test_a_repair_is_pending_for_channels_and_clusters_apart():
+    status = of_data(system.RepairStatus, b_channel_repair_pending=1, b_tpc_repair_pending=0)
+    assert (status.channel_repair_pending, status.tpc_repair_pending) == (True, False)
+    assert repr(status) == "<RepairStatus channel_repair_pending=True tpc_repair_pending=False>"
+
+
+@pytest.mark.parametrize(
+    ("find", "text"),
+    [
+        (lambda device: device.pci_info, "<PciInfo {bus_id}>"),
+        (lambda device: system.NvlinkInfo(device, 3), "<NvlinkInfo 3>"),
+        (lambda device: device.get_fan(), "<FanInfo 0>"),
+        (lambda device: device.get_clock("memory"), "<ClockInfo 'memory'>"),
+        (lambda device: device.temperature, "<Temperature>"),
+        (lambda device: device.temperature.get_thermal_settings("gpu"), "<ThermalSettings of 1>"),
+        (lambda device: device.get_field_values([]), "<FieldValues of 0>"),
+        (lambda device: device.register_events([]), "<DeviceEvents>"),
+    ],
+)
+def test_texts_of_components(nvml_device, find, text):
+    assert repr(find(nvml_device)) == text.format(bus_id=nvml_device.pci_info.bus_id)
+
+
+def test_texts_of_events_and_values():
+    event = of_data(system.EventData, event_type=nvml.EventType.XID_CRITICAL_ERROR)
+    assert repr(event) == "<EventData xid_critical_error>"
+    added = of_data(system.SystemEvent, event_type=nvml.SystemEventType.GPU_DRIVER_BIND, gpu_id=0)
+    assert repr(added) == "<SystemEvent bind 00000000:00:00.0>"
+    failed = of_data(system.FieldValue, nvml_return=3, field_id=7)
+    assert repr(failed) == "<FieldValue 7 status=3>"
+    value = SimpleNamespace(ui_val=[5])
+    read = of_data(system.FieldValue, nvml_return=0, field_id=8, value_type=1, value=value)
+    assert repr(read) == "<FieldValue 8 value=5>"
+
+
+def test_a_lost_device_has_a_text(nvml_device, monkeypatch):
+    def fail(handle):
+        raise nvml.GpuIsLostError(15)
+
+    monkeypatch.setattr(nvml, "device_get_index", fail)
+    monkeypatch.setattr(nvml, "device_get_name", fail)
+    assert repr(nvml_device).startswith("<system.Device (name unavailable: ")
+
+
+def test_a_device_without_nvlink_has_no_link(nvml_device, monkeypatch):
+    unsupported = SimpleNamespace(nvml_return=nvml.Return.ERROR_NOT_SUPPORTED)
+    monkeypatch.setattr(nvml, "device_get_field_values", lambda handle, fields: [unsupported])
+    assert nvml_device.get_nvlink_count() == 0
+    assert list(nvml_device.get_nvlinks()) == []
+
+
+class TestPartitions:
+    def test_indices_without_a_device_are_left_out(self, nvml_device, monkeypatch):
+        def handle_of(handle, index):
+            if index in (1, 3):
+                raise nvml.NotFoundError(6)
+            return 1000 + index
+
+        monkeypatch.setattr(nvml, "device_get_max_mig_device_count", lambda handle: 5)
+        monkeypatch.setattr(nvml, "device_get_mig_device_handle_by_index", handle_of)
+        handles = [each._handle for each in nvml_device.mig.get_all_devices()]
+        assert handles == [1000, 1002, 1004]
+
+    @pytest.mark.parametrize("name", ["gpu_instance_id", "compute_instance_id"])
+    def test_a_process_has_instances_on_a_mig_device_only(self, nvml_device, monkeypatch, name):
+        data = SimpleNamespace(
+            pid=7, used_gpu_memory=4096, gpu_instance_id=11, compute_instance_id=12
+        )
+        process = system.ProcessInfo(nvml_device, data)
+        assert repr(process) == "<ProcessInfo pid=7 used_gpu_memory=4096>"
+        with pytest.raises(system.NotSupportedError):
+            getattr(process, name)
+        monkeypatch.setattr(nvml, "device_is_mig_device_handle", lambda handle: 1)
+        assert getattr(system.ProcessInfo(nvml_device, data), name) == getattr(data, name)
+
+
+class TestInitialization:
+    def test_a_machine_without_devices_is_an_error(self, nvml_device, monkeypatch):
+        _nvml_context.validate()
+        monkeypatch.setattr(nvml, "device_get_count_v2", lambda: 0)
+        with pytest.raises(system.NotFoundError):
+            _nvml_context.validate()
+
+    def test_validation_initializes(self, run_python):
+        code = """
+from cuda.core.system import _nvml_context
+_nvml_context.validate()
+print(_nvml_context.is_initialized())
+"""
+        assert run_python(code).strip() == "True"
+
+    def test_a_failed_release_is_reported(self, capsys):
+        def set_free(handle):
+            raise nvml.UninitializedError(1)
+
+        _nvml_context.release(set_free, 5, os.getpid())
+        printed = capsys.readouterr().err
+        assert printed.startswith("halfwarp: set_free failed: ")
+        _nvml_context.release(set_free, 5, os.getpid() + 1)  # the set of another process
+        assert capsys.readouterr().err == ""
+
+
+class TestProcessNames:
+    def test_a_failing_device_hides_no_process(self, nvml_device, monkeypatch):
+        def handle_of(index):
+            if index == 0:
+                raise nvml.GpuIsLostError(15)
+            listed.append(index)
+
+        listed = []
+        monkeypatch.setattr(nvml, "device_get_count_v2", lambda: 3)
+        monkeypatch.setattr(nvml, "device_get_handle_by_index_v2", handle_of)
+        monkeypatch.setattr(nvml, "device_get_compute_running_processes_v3", lambda handle: [])
+        monkeypatch.setattr(nvml, "system_get_process_name", lambda pid: f"name of {pid}")
+        assert system.get_process_name(12) == "name of 12"
+        assert listed == [1, 2]
+
+    @pytest.mark.parametrize("release", ["5.15.90.1-microsoft-standard-WSL2", "6.1.0"])
+    def test_wsl_is_queried_in_the_plain_locale(self, monkeypatch, release):
+        def encoding():
+            return library.nl_langinfo(14).decode()  # CODESET
+
+        library = ctypes.CDLL(None)
+        library.nl_langinfo.restype = ctypes.c_char_p
+        before = encoding()
+        monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(release=release))
+        is_plain = _system._in_plain_locale(encoding) == "ANSI_X3.4-1968"
+        assert is_plain == (release != "6.1.0" or before == "ANSI_X3.4-1968")
+        assert encoding() == before
