@@ -63,9 +63,9 @@ class TestOccupancy:
         assert self.best(driver, empty, limit=100, callback=bytes_of) == (4 * 32, 64)
         assert sizes == [100, 96, 64, 32]
 
-    def blocks(self, driver, function, *rest, name=""):
+    def blocks(self, driver, function, *arguments, name=""):
         query = "cuOccupancyMaxActiveBlocksPerMultiprocessor" + name
-        return driver.output(query, function, *rest, kind=ctypes.c_int)
+        return driver.output(query, function, *arguments, kind=ctypes.c_int)
 
     def test_resident_blocks(self, driver, empty, shared):
         assert [self.blocks(driver, empty, n, 0) for n in (1, 64, 65, 1024, 1025)] == [
@@ -420,8 +420,8 @@ class TestEntryPoints:
 
     def find(self, driver, name, version=13050, flags=0, status=True):
         address, state = ctypes.c_void_p(77), ctypes.c_int(77)
-        where = ctypes.byref(state) if status else None
-        code = driver.cuGetProcAddress_v2(name, ctypes.byref(address), version, flags, where)
+        target = ctypes.byref(state) if status else None
+        code = driver.cuGetProcAddress_v2(name, ctypes.byref(address), version, flags, target)
         return code, address.value, state.value
 
     def test_a_variant_belongs_to_the_version_of_the_caller(self, driver):
