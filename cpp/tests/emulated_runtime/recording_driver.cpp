@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "emulated_runtime/process/connection.hpp"
 
@@ -152,6 +153,47 @@ void add_code(driver::driver_table& t) {
   };
 }
 
+void add_libraries(driver::driver_table& t) {
+  t.cuLibraryLoadData = [](CUlibrary* out, const void* image, CUjit_option*, void**, unsigned,
+                           CUlibraryOption*, void**, unsigned) {
+    ++recorded.loads;
+    recorded.loaded = image;
+    if (recorded.load_answer) return recorded.load_answer;
+    return *out = handle<CUlibrary>(reinterpret_cast<std::uintptr_t>(image)), CUDA_SUCCESS;
+  };
+  t.cuLibraryUnload = [](CUlibrary) { return ++recorded.unloads, CUDA_SUCCESS; };
+  t.cuLibraryGetKernel = [](CUkernel* out, CUlibrary, const char* name) {
+    if (std::strcmp(name, "kernel") != 0) return CUDA_ERROR_NOT_FOUND;
+    return *out = a_kernel(), CUDA_SUCCESS;
+  };
+  t.cuLibraryGetGlobal = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                            const char* name) {
+    if (std::strcmp(name, "variable") != 0) return CUDA_ERROR_NOT_FOUND;
+    *address = reinterpret_cast<CUdeviceptr>(library) + 0x1000;
+    return *bytes = 100, CUDA_SUCCESS;
+  };
+  t.cuLibraryGetManaged = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary, const char*) {
+    *address = 0x5000;
+    return *bytes = 8, recorded.answer;
+  };
+  t.cuMemcpyHtoD = [](CUdeviceptr to, const void* from, std::size_t bytes) {
+    recorded.copy = {};
+    recorded.copy.dstDevice = to, recorded.copy.srcHost = from;
+    return recorded.copy.WidthInBytes = bytes, recorded.answer;
+  };
+  t.cuMemcpyDtoH = [](void* to, CUdeviceptr from, std::size_t bytes) {
+    recorded.copy = {};
+    recorded.copy.dstHost = to, recorded.copy.srcDevice = from;
+    return recorded.copy.WidthInBytes = bytes, recorded.answer;
+  };
+  t.cuGetExportTable = [](const void**, const CUuuid*) { return CUDA_ERROR_NOT_FOUND; };
+  t.cuFuncSetSharedMemConfig = [](CUfunction function, CUsharedconfig config) {
+    const bool is_known =
+        function == a_function() && config == CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+    return is_known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  };
+}
+
 void add_graphs(driver::driver_table& t) {
   t.cuGraphAddKernelNode = [](CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t,
                               const CUDA_KERNEL_NODE_PARAMS* p) {
@@ -189,6 +231,7 @@ driver::driver_table make_table() {
   add_memory(table);
   add_textures(table);
   add_code(table);
+  add_libraries(table);
   add_graphs(table);
   return table;
 }

@@ -54,6 +54,10 @@ struct recording_driver {
   CUdevice_attribute best_attribute{};
   pointer_answers pointer;
   CUcontext peer = nullptr;
+  // Libraries are named by their images; each has a kernel and a variable of 100 bytes.
+  const void* loaded = nullptr;
+  int loads = 0, unloads = 0;
+  CUresult load_answer = CUDA_SUCCESS;
 };
 
 extern recording_driver recorded;
