@@ -12,6 +12,7 @@ from cuda.core import (
     ProgramOptions,
     StatisticsMemoryResource,
 )
+from cuda.core._utils import display
 
 SOURCE = """
 template <int N> __global__ void k(float* x) { x[threadIdx.x] = N; }
@@ -51,6 +52,10 @@ class TestDevice:
         assert rows["compute capability"] == "{}.{}".format(*device.compute_capability)
         assert rows["multiprocessors"] == str(device.properties.multiprocessor_count)
 
+    def test_the_memory_is_the_second_row(self, device):
+        names = "compute capability, memory, multiprocessors, PCI address, UUID"
+        assert ", ".join(cells(device._repr_html_())) == names
+
     def test_its_bar_is_the_memory_in_use(self, device):
         free, total = device.memory_info
         bar = bars(device._repr_html_())["memory"]
@@ -67,6 +72,19 @@ print(driver.cuDevicePrimaryCtxGetState(driver.CUdevice(0))[1:], "in use" in htm
 
 
 class TestResources:
+    @pytest.mark.parametrize(
+        ("name", "value", "shown"),
+        [
+            ("allocated_bytes.current", 1 << 20, ("allocated bytes, current", "1 MiB", 0.25)),
+            ("allocated_bytes.total", 3 << 20, ("allocated bytes, total", "3 MiB")),
+            ("largest_free_block", 2 << 20, ("largest free block", "2 MiB")),
+            ("allocations.peak", 12345, ("allocations, peak", "12,345")),
+            ("fragmentation", 0.125, ("fragmentation", "12.5%")),
+        ],
+    )
+    def test_a_figure_has_its_unit(self, name, value, shown):
+        assert display.row(name, value, 4 << 20) == shown
+
     def test_a_pool_shows_its_statistics(self, device, stream):
         pool = PoolMemoryResource(device, initial_size=4 << 20)
         with pool.allocate(1 << 20, stream=stream):

@@ -43,6 +43,15 @@ def test_lines_of_other_threads_stay_available_to_them():
     assert _lines_of("", 18) == []
 
 
+def test_lines_of_the_last_64_threads_are_stored():
+    for thread in range(100, 200):
+        assert _lines_of(f"[12:46:23.854][{thread}][CUDA][E] of {thread}", 1) == []
+    assert _lines_of("", 100) == _lines_of("", 135) == []
+    assert [_lines_of("", thread) for thread in range(136, 200)] == [
+        [f"of {thread}"] for thread in range(136, 200)
+    ]
+
+
 def test_each_thread_gets_its_own_lines(run_python):
     """The emulator's log repeats the texts of its errors, so all lines are shown here."""
     code = """

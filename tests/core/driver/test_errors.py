@@ -4,6 +4,7 @@
 import importlib
 import pickle
 import re
+import sys
 
 import cuda.core
 import pytest
@@ -70,6 +71,25 @@ def test_an_unknown_status_is_reported(device):
     error = make_driver_error(7777)
     assert str(error).startswith("UNEXPECTED ERROR CODE: 7777")
     assert (error.code, error.name) == (7777, None)
+
+
+class TestPartlyRemovedPackage:
+    def test_the_driver_names_a_status_without_its_enum(self, device, monkeypatch):
+        def unknown(code):
+            raise ValueError(code)
+
+        expected = make_driver_error(1)
+        monkeypatch.setattr(driver, "CUresult", unknown)
+        error = make_driver_error(1, b"cuMemFree")
+        assert (error.name, error.code, error.where) == (expected.name, 1, "cuMemFree")
+        assert str(error).startswith("CUDA_ERROR_INVALID_VALUE: ")
+        assert str(make_driver_error(12345)).startswith("UNEXPECTED ERROR CODE: 12345")
+
+    def test_an_error_of_the_emulator_is_marked_without_its_module(self, device, monkeypatch):
+        if not emulation.is_active():
+            pytest.skip("the driver marks no error")
+        monkeypatch.setitem(sys.modules, "cuda.core.emulation", None)
+        assert str(make_driver_error(1)).splitlines()[0].endswith(" [emulated]")
 
 
 def test_only_out_of_memory_has_its_own_class(device):

@@ -66,6 +66,12 @@ class TestIdentity:
         with pytest.raises(error, match=text):
             Device(ordinal)
 
+    def test_the_number_of_devices_is_no_ordinal(self):
+        count = len(Device.get_all_devices())
+        assert Device(count - 1).device_id == count - 1
+        with pytest.raises(ValueError, match=rf"must be within \[0, {count}\), got {count}$"):
+            Device(count)
+
     @pytest.mark.parametrize("arguments", [(0, 0), (0, 0, 0)])
     def test_more_than_one_argument_is_refused(self, arguments):
         with pytest.raises(TypeError):

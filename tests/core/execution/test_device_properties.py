@@ -58,6 +58,31 @@ def test_each_equals_the_driver_attribute_of_its_name(properties, name):
     assert getattr(DeviceProperties, name).__doc__
 
 
+UNKNOWN = """
+from cuda.core import CUDAError, Device, emulation
+properties = Device(0).properties
+for name in ("mem_sync_domain_count", "host_numa_id", "warp_size", "integrated"):
+    with emulation.inject("cuDeviceGetAttribute", error="CUDA_ERROR_INVALID_VALUE"):
+        print(getattr(properties, name), getattr(properties, name))  # the second is cached
+with emulation.inject("cuDeviceGetAttribute", error="CUDA_ERROR_INVALID_DEVICE"):
+    try: properties.multiprocessor_count
+    except CUDAError as error: print(error.name, error.where)
+print(properties.multiprocessor_count > 0)
+"""
+
+
+def test_an_attribute_that_the_driver_does_not_know_has_a_default(run_python):
+    lines = run_python(UNKNOWN, HALFWARP_BACKEND="emulator").splitlines()
+    assert lines == [
+        "1 1",
+        "-1 -1",
+        "0 0",
+        "False False",
+        "CUDA_ERROR_INVALID_DEVICE cuDeviceGetAttribute",
+        "True",
+    ]
+
+
 def test_they_cannot_be_assigned(properties):
     with pytest.raises(AttributeError):
         properties.warp_size = 64

@@ -155,6 +155,27 @@ def test_older_drivers_create_groups_of_one_size(old_driver, device, sm, unit):
         sm.split({"count": unit, "coscheduled_sm_count": 2})
 
 
+def test_groups_of_one_size_must_all_fit(old_driver, sm, unit):
+    count = sm.sm_count // unit + 1
+    text = rf"cannot split {sm.sm_count} multiproc.* into {count} groups .*{unit}: only {count - 1}"
+    with pytest.raises(ValueError, match=text):
+        sm.split({"count": [unit] * count})
+
+
+@pytest.mark.parametrize(
+    ("version", "resource", "text"),
+    [
+        ((12, 3, 0), "sm", "querying the multiprocessors .* needs a driver of CUDA 12.4 or newer"),
+        ((13, 0, 2), "workqueue", "querying the workqueue .* needs a driver of CUDA 13.1 or newer"),
+    ],
+)
+def test_a_driver_without_a_resource_is_named(device, monkeypatch, version, resource, text):
+    monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: version)
+    major, minor, _ = version
+    with pytest.raises(RuntimeError, match=f"{text}; this driver supports CUDA {major}.{minor}$"):
+        getattr(device.resources, resource)
+
+
 def test_the_driver_refuses_a_modified_struct(device, sm, unit):
     groups, _ = sm.split({"count": unit})
     numbers = (ctypes.c_uint * 3).from_address(groups[0].handle + 96)  # of CUdevSmResource

@@ -61,6 +61,24 @@ def test_other_tasks_run_until_the_work_has_completed(run, stream, gate, is_even
     assert order == ["other"] * 3 + ["awaited"]
 
 
+def test_the_default_stream_is_awaited(run, device, gate):
+    """Threads and contexts have default streams of their own under one handle."""
+
+    async def main():
+        close_after(gate, device.default_stream)
+        tasks = [asyncio.create_task(observe()) for _ in range(2)]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert len(waiters()) == 1 and not any(task.done() for task in tasks)
+        gate.set()
+        await asyncio.gather(*tasks)
+
+    async def observe():
+        await device.default_stream
+
+    run(main())
+
+
 def test_completed_work_needs_no_thread(run, stream):
     async def main():
         event = stream.record()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of a cache: errors of its folders, files of stopped writers, and locks after a fork."""
+
+import errno
+import os
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+from cuda.core.compile.cache import entry_files, file_stream
+from cuda.core.compile.cache.entry_files import EntryFiles, UseClock
+from cuda.core.compile.cache.statistics import Counted
+from cuda.core.utils import FileStreamProgramCache
+
+DIGEST = "ab" * 32
+
+
+@pytest.fixture
+def files(tmp_path):
+    files = EntryFiles(str(tmp_path), "entries", UseClock())
+    files.create()
+    return files
+
+
+@pytest.mark.parametrize(("number", "is_raised"), [(errno.EROFS, False), (errno.ENOSPC, True)])
+def test_only_a_read_only_root_is_accepted_without_its_folder(
+    tmp_path, monkeypatch, number, is_raised
+):
+    real = os.makedirs
+
+    def fail(path, *arguments, **keywords):
+        if path.endswith("tmp"):
+            raise OSError(number, "refused")
+        real(path, *arguments, **keywords)
+
+    monkeypatch.setattr(os, "makedirs", fail)
+    files = EntryFiles(str(tmp_path), "entries", UseClock())
+    if is_raised:
+        with pytest.raises(OSError, match="refused"):
+            files.create()
+    else:
+        files.create()
+    assert os.path.isdir(files.folder)
+
+
+def test_a_file_that_windows_keeps_open_is_not_replaced(files, monkeypatch):
+    assert files.write(DIGEST, b"old") == (3, 0)
+    monkeypatch.setattr(entry_files, "_replace", lambda temporary, path: False)
+    assert files.write(DIGEST, b"newer") == (0, 0)
+    monkeypatch.undo()
+    assert os.listdir(files.temporary) == []
+    assert files.read(DIGEST)[0] == b"old"
+    assert files.write(DIGEST, b"newer") == (5, 3)
+
+
+def test_a_missing_file_is_no_file(tmp_path):
+    path = tmp_path / "file"
+    assert not entry_files._is_file(path)
+    path.write_bytes(b"")
+    assert entry_files._is_file(path) and not entry_files._is_file(tmp_path)
+
+
+def test_a_writer_has_an_hour(monkeypatch):
+    monkeypatch.setattr(time, "time_ns", lambda: 10**18)
+    ages = 3600 * 10**9, 3600 * 10**9 + 1
+    assert [entry_files.is_stale(SimpleNamespace(modified=10**18 - age)) for age in ages] == [
+        False,
+        True,
+    ]
+
+
+class TestUseClock:
+    def test_times_grow_also_if_the_clock_stands(self, monkeypatch):
+        clock = UseClock()
+        monkeypatch.setattr(time, "time_ns", lambda: 10**18)
+        assert [clock.next() for _ in range(3)] == [10**18, 10**18 + 1, 10**18 + 2]
+        assert clock.next(10**18 + 50) == 10**18 + 51
+        day = 24 * 3600 * 10**9
+        assert clock.next(2 * 10**18) == 10**18 + day + 1  # the time of a wrong clock
+
+    @pytest.mark.parametrize(("age", "is_latest"), [(10**9 - 1, True), (10**9, False)])
+    def test_the_latest_use_is_known_for_a_second(self, monkeypatch, age, is_latest):
+        clock = UseClock()
+        now = clock.next()
+        monkeypatch.setattr(time, "time_ns", lambda: now + age)
+        assert clock.latest() == (now if is_latest else 0)
+
+
+def test_a_new_clock_has_no_use(monkeypatch):
+    monkeypatch.setattr(time, "time_ns", lambda: 5)
+    assert (UseClock().latest(), UseClock().next()) == (0, 5)
+
+
+def test_the_list_of_checked_files_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_stream, "MOST_CHECKED", 3)
+    cache = FileStreamProgramCache(tmp_path)
+    for number in range(5):
+        cache._note_checked(number, (0, 1))
+    assert cache._checked == {3: (0, 1), 4: (0, 1)}
+    recent = time.time_ns() + 10**9
+    cache._note_checked(5, (recent, 1))
+    assert 5 not in cache._checked
+
+
+def test_a_forked_child_replaces_a_lock_that_a_thread_held(run_python):
+    code = """
+import os, threading
+from cuda.core.compile.cache.statistics import Counted
+counted, held, end = Counted(), threading.Event(), threading.Event()
+def hold():
+    with counted.lock:
+        held.set()
+        end.wait()
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    os._exit(0 if counted.lock.acquire(blocking=False) else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), counted.lock.acquire(blocking=False))
+end.set()
+thread.join()
+"""
+    assert run_python(code).split() == ["0", "False"]
+
+
+def test_events_are_counted_by_all_threads():
+    counted = Counted()
+    threads = [threading.Thread(target=counted.count, args=("hits", n)) for n in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    counted.count("misses")
+    assert counted.counts == {"hits": 10, "misses": 1, "writes": 0, "evictions": 0}
