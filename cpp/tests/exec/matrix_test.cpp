@@ -4,14 +4,47 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <random>
+#include <utility>
 
 #include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/matrix/float_tile.hpp"
 #include "emulator/exec/matrix/product.hpp"
 #include "machine.hpp"
 
 namespace halfwarp::tests {
+
+// The linker replaces calls of two functions of the library by these.
+
+static int general_products = 0, special_products = 0;
+
+void count_general(exec::warp& w, const exec::instruction& instr, const exec::product_sources& from,
+                   exec::product_results& d) asm("__wrap_" HALFWARP_MULTIPLY_TILE);
+void multiply_really(exec::warp& w, const exec::instruction& instr,
+                     const exec::product_sources& from,
+                     exec::product_results& d) asm("__real_" HALFWARP_MULTIPLY_TILE);
+bool count_special(const exec::matrix_site& site, const exec::product_sources& from,
+                   const exec::float_tile& s, exec::finite_sources& finite,
+                   exec::special_sums& sums) asm("__wrap_" HALFWARP_MOVE_SPECIALS);
+bool move_really(const exec::matrix_site& site, const exec::product_sources& from,
+                 const exec::float_tile& s, exec::finite_sources& finite,
+                 exec::special_sums& sums) asm("__real_" HALFWARP_MOVE_SPECIALS);
+
+void count_general(exec::warp& w, const exec::instruction& instr, const exec::product_sources& from,
+                   exec::product_results& d) {
+  ++general_products;
+  multiply_really(w, instr, from, d);
+}
+bool count_special(const exec::matrix_site& site, const exec::product_sources& from,
+                   const exec::float_tile& s, exec::finite_sources& finite,
+                   exec::special_sums& sums) {
+  const bool any = move_really(site, from, s, finite, sums);
+  special_products += any;
+  return any;
+}
+
 namespace {
 
 using exec::instruction_set;
@@ -178,6 +211,7 @@ class matrices : public testing::TestWithParam<instruction_set> {
 struct tile {
   std::uint32_t words[16][32];
 
+  tile() = default;
   tile(const form& f, std::mt19937& generator, int number) {
     const auto of = static_cast<family>(number % static_cast<int>(family::count));
     const family of_c = generator() % 4 ? of : static_cast<family>(generator() % 4);
@@ -326,7 +360,177 @@ TEST_P(matrices, lanes_meet_from_two_calls) {
   }
 }
 
+// ---- the path of a tile
+
+enum class path { integers, floats, specials, general };
+
+constexpr scalar_type f16 = scalar_type::f16, bf16 = scalar_type::bf16, f32 = scalar_type::f32;
+constexpr form of_f16{"m16n8k16.row.col.f32.f16.f16.f32", f16, f16, f32, 16, 16};
+constexpr form of_bf16{"m16n8k16.row.col.f32.bf16.bf16.f32", bf16, bf16, f32, 16, 16};
+constexpr form of_e5m2{
+    "m16n8k32.row.col.f32.e5m2.e5m2.f32", scalar_type::e5m2, scalar_type::e5m2, f32, 32, 8};
+
+// Runs a product whose matrices have the same word everywhere, or another word in one place.
+// Checks the results.
+struct product {
+  form of;
+  std::vector<std::uint32_t> words;  // by lane
+
+  product(const form& f, std::uint32_t a, std::uint32_t b, float c) : of{f} {
+    for (int lane = 0; lane < 32; ++lane) {
+      words.insert(words.end(), static_cast<std::size_t>(f.a_count()), a);
+      words.insert(words.end(), static_cast<std::size_t>(f.b_count()), b);
+      words.insert(words.end(), 4, std::bit_cast<std::uint32_t>(c));
+    }
+  }
+  product& set(int lane, int word, std::uint32_t value) {
+    words.at(static_cast<std::size_t>(lane * of.words_of_lane() + word)) = value;
+    return *this;
+  }
+  path run(bool keeps_tile = false) const {
+    tile numbers;
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int n = 0; n < of.words_of_lane(); ++n) {
+        numbers.words[n][lane] = words[static_cast<std::size_t>(lane * of.words_of_lane() + n)];
+      }
+    }
+    exec::product_results expected{};
+    numbers.multiply(of, expected);
+    if (!keeps_tile) exec::cached_tile().key = 0;
+    general_products = special_products = 0;
+    machine m;
+    m.load(text_of({of}));
+    const memory::address source = m.upload(words), target = m.allocate(512);
+    EXPECT_FALSE(m.run("k", {1}, {32}, source, target).fault);
+    const auto stored = m.download<std::uint32_t>(target, 128);
+    for (std::size_t i = 0; i < 128; ++i) EXPECT_EQ(stored[i], expected[i % 4][i / 4]) << i;
+    if (general_products) return path::general;
+    if (special_products) return path::specials;
+    return exec::cached_tile().valid_a & exec::float_part ? path::floats : path::integers;
+  }
+};
+
+// A pair of the same bits.
+constexpr std::uint32_t both(std::uint32_t half) { return half * 0x10001; }
+// Pairs of f16 and bf16: one and a power of two, or twice the power.
+std::uint32_t f16_range(int power) { return 0x3c00u | (0x3c00u + 0x400u * power) << 16; }
+std::uint32_t bf16_power(int power) { return both(static_cast<std::uint32_t>(127 + power) << 7); }
+std::uint32_t e5m2_range(int power) { return 0x3cu | (0x3cu + 4u * power) << 8; }
+constexpr std::uint32_t one = both(0x3c00), two = both(0x4000), half = both(0x3800);
+
+class paths : public matrices {
+ protected:
+  // The baseline of this host has no integers.
+  path integers() const {
+    return GetParam() == instruction_set::baseline ? path::floats : path::integers;
+  }
+};
+
+TEST_P(paths, numbers_of_few_bits_are_integers) {
+  EXPECT_EQ(product(of_f16, one, one, 3).run(), integers());
+  EXPECT_EQ(product(of_f16, 0, 0, 3).run(), integers());
+  // numbers of at most 15 bits, and products of 26
+  EXPECT_EQ(product(of_f16, f16_range(14), f16_range(10), 0).run(), integers());
+  EXPECT_EQ(product(of_f16, f16_range(10), f16_range(14), 0).run(), integers());
+  EXPECT_EQ(product(of_f16, f16_range(12), f16_range(12), 0).run(), integers());
+  EXPECT_EQ(product(of_f16, f16_range(15), one, 0).run(), path::floats);
+  EXPECT_EQ(product(of_f16, one, f16_range(15), 0).run(), path::floats);
+  EXPECT_EQ(product(of_f16, f16_range(13), f16_range(12), 0).run(), path::floats);
+  EXPECT_EQ(product(of_f16, f16_range(14), f16_range(11), 0).run(), path::floats);
+  // products of 8-bit floats have 27
+  const auto path_of_one = [](int a, int b) {
+    return product(of_e5m2, 0, e5m2_range(b), 0).set(0, 0, e5m2_range(a)).run();
+  };
+  EXPECT_EQ(path_of_one(13, 12), integers());
+  EXPECT_EQ(path_of_one(12, 13), integers());
+  EXPECT_EQ(path_of_one(13, 13), path::floats);
+}
+
+TEST_P(paths, the_unit_of_integers_is_a_fraction) {
+  EXPECT_EQ(product(of_f16, two, half, 0).run(), integers());
+  EXPECT_EQ(product(of_f16, two, one, 0).run(), path::floats);
+  EXPECT_EQ(product(of_f16, both(0x3e00), two, 0).run(), integers());  // 1.5
+  EXPECT_EQ(product(of_f16, both(0x3e00), both(0x4400), 0).run(), path::floats);
+  EXPECT_EQ(product(of_f16, both(0x0008), one, 0).run(), integers());  // a subnormal number
+  EXPECT_EQ(product(of_bf16, bf16_power(-30), bf16_power(-30), 0).run(), integers());
+  EXPECT_EQ(product(of_bf16, bf16_power(-30), bf16_power(-31), 0).run(), path::floats);
+}
+
+TEST_P(paths, accumulators_are_integers_of_the_unit) {
+  constexpr float limit = 0x1p26f;
+  EXPECT_EQ(product(of_f16, one, one, limit - 4).run(), integers());
+  EXPECT_EQ(product(of_f16, one, one, 4 - limit).run(), integers());
+  EXPECT_EQ(product(of_f16, one, one, limit).run(), path::floats);
+  EXPECT_EQ(product(of_f16, one, one, -limit).run(), path::floats);
+  EXPECT_EQ(product(of_f16, one, one, 0.5f).run(), path::floats);
+  EXPECT_EQ(product(of_f16, half, one, 0.5f).run(), integers());
+  EXPECT_EQ(product(of_f16, half, half, 0.25f).run(), integers());
+}
+
+// Some of the lowest bits decide that numbers are not few.
+TEST_P(paths, low_bits_exclude_integers) {
+  for (const std::uint32_t bit : {1u, 2u, 4u, 1u << 16, 2u << 16, 4u << 16}) {
+    EXPECT_EQ(product(of_f16, one, one, 0).set(0, 0, one | bit).run(), path::floats) << bit;
+    EXPECT_EQ(product(of_f16, one, one, 0).set(5, 0, one | bit).run(), path::floats) << bit;
+    EXPECT_EQ(product(of_f16, one, one, 0).set(2, 4, one | bit).run(), path::floats) << bit;
+    EXPECT_EQ(product(of_f16, one, one, 0).set(1, 0, one | bit).run(), integers()) << bit;
+  }
+  EXPECT_EQ(product(of_f16, both(0x3c08), one, 0).run(), integers());
+  EXPECT_EQ(product(of_e5m2, both(0x3d3d), both(0x3c3c), 0).run(), integers());
+}
+
+TEST_P(paths, exponents_near_the_limits_take_the_general_path) {
+  EXPECT_EQ(product(of_bf16, bf16_power(45), bf16_power(45), 0).run(), path::floats);
+  EXPECT_EQ(product(of_bf16, bf16_power(46), bf16_power(45), 0).run(), path::general);
+  EXPECT_EQ(product(of_bf16, bf16_power(-50), bf16_power(-50), 0).run(), path::floats);
+  EXPECT_EQ(product(of_bf16, bf16_power(-51), bf16_power(-50), 0).run(), path::general);
+  EXPECT_EQ(product(of_bf16, 0, 0, 0x1p90f).run(), path::floats);
+  EXPECT_EQ(product(of_bf16, 0, 0, 0x1p91f).run(), path::general);
+  EXPECT_EQ(product(of_bf16, 0, 0, 0x1p-100f).run(), path::floats);
+  EXPECT_EQ(product(of_bf16, 0, 0, 0x1p-101f).run(), path::general);
+}
+
+// 16 products of 1.9677 or 1.9697 in units of 2^-25
+TEST_P(paths, sums_of_more_than_32_bits_take_the_general_path) {
+  for (const std::uint32_t sign : {0u, both(0x8000)}) {
+    EXPECT_EQ(product(of_f16, both(0x3fdf) | sign, both(0x3fdf), 0).run(), path::floats);
+    EXPECT_EQ(product(of_f16, both(0x3fe1) | sign, both(0x3fe1), 0).run(), path::general);
+  }
+}
+
+TEST_P(paths, infinities_are_added_apart) {
+  EXPECT_EQ(product(of_f16, both(0x3c01), one, INFINITY).run(), path::specials);
+  EXPECT_EQ(product(of_f16, both(0x3c01), one, 1).set(0, 0, 0x7c00'3c01).run(), path::specials);
+  EXPECT_EQ(product(of_f16, both(0x3c01), one, 1).set(7, 4, 0x7c00'3c01).run(), path::specials);
+  EXPECT_EQ(product(of_f16, both(0x7bff), half, 1).run(), path::floats);
+}
+
+// Loops repeat A or B, whose numbers are read once.
+TEST_P(paths, repeated_matrices_are_read_once) {
+  const product first{of_f16, both(0x3c01), both(0x3c01), 1};
+  const auto after = [&](bool& is_special, const product& second) {
+    EXPECT_EQ(first.run(), path::floats);
+    EXPECT_FALSE(is_special);
+    is_special = true;  // stays unless the numbers are read again
+    second.run(true);
+    return std::exchange(is_special, false);
+  };
+  auto& cache = exec::cached_tile();
+  product other_a = first, other_b = first;
+  other_a.set(31, 3, both(0x3c02));
+  other_b.set(31, 5, both(0x3c02));
+  EXPECT_TRUE(after(cache.is_special_a, first));
+  EXPECT_TRUE(after(cache.is_special_b, first));
+  EXPECT_TRUE(after(cache.is_special_a, other_b));
+  EXPECT_TRUE(after(cache.is_special_b, other_a));
+  EXPECT_FALSE(after(cache.is_special_a, other_a));
+  EXPECT_FALSE(after(cache.is_special_b, other_b));
+}
+
 INSTANTIATE_TEST_SUITE_P(sets, matrices,
+                         testing::Values(instruction_set::baseline, instruction_set::x86_64_v3,
+                                         instruction_set::x86_64_v4));
+INSTANTIATE_TEST_SUITE_P(sets, paths,
                          testing::Values(instruction_set::baseline, instruction_set::x86_64_v3,
                                          instruction_set::x86_64_v4));
 

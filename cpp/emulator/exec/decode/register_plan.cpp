@@ -74,7 +74,6 @@ class fixed_finder {
   }
 
   bool is_fixed(const ptx::operand& o) const {
-    if (o.base == ptx::address_base::special_register) return false;
     if (o.kind == operand_kind::special_register) {
       return std::ranges::count(fixed_registers, o.special);
     }

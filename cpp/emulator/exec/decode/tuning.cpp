@@ -60,6 +60,8 @@ struct place {
   std::uint32_t r;
 };
 
+bool has_guard(const instruction& instr) { return instr.guard != no_predicate; }
+
 // Groups with equal keys share a lasting shape.
 using lasting_key = std::array<std::int64_t, 6>;
 
@@ -93,7 +95,7 @@ class tuner {
     find_repeated_blocks();
     group_accesses();
     move_fixed();
-    for (instruction& instr : code_) instr.is_plain = !instr.needs_attention && instr.guard < 0;
+    for (instruction& instr : code_) instr.is_plain = !instr.needs_attention && !has_guard(instr);
     for (std::size_t i = code_.size(); i-- > 0;) set_width(i);
     for (std::size_t i = 0; i + 2 < code_.size(); ++i) fuse(i);
     if (!function_.fixed.empty()) mark_passages();
@@ -143,7 +145,7 @@ class tuner {
     const auto access = std::ranges::find_if(accesses_, [&](const shaped_access& each) {
       return each.plain == instr.run && each.count == count;
     });
-    const bool is_next = instr.kind == flow::next && access != accesses_.end() && instr.guard < 0;
+    const bool is_next = instr.kind == flow::next && access != accesses_.end() && !has_guard(instr);
     return is_next && is_stable(instr.operand[4]) ? &*access : nullptr;
   }
 
@@ -267,8 +269,9 @@ class tuner {
       instruction& instr = code_[i];
       if (is_fixed_[i]) continue;
       if (instr.kind == flow::barrier && is_before_branch) instr.cache = ++function_.passages;
-      is_before_branch = instr.kind == flow::branch &&
-                         (instr.guard < 0 || is_fixed_slot[static_cast<std::size_t>(instr.guard)]);
+      is_before_branch =
+          instr.kind == flow::branch &&
+          (!has_guard(instr) || is_fixed_slot[static_cast<std::size_t>(instr.guard)]);
       if (is_before_branch) instr.cache = decided_branch;
     }
   }
@@ -285,8 +288,7 @@ class tuner {
     const operand_slot x = a.operand[0], y = b.operand[0];
     const auto& read = product.operand;
     const bool is_product = (read[1] == x && read[2] == y) || (read[1] == y && read[2] == x);
-    const bool is_sum = read[3] != x && read[3] != y && x != y;
-    if (!loads_words || !is_product || !is_sum || !is_read_once(a) || !is_read_once(b)) return;
+    if (!loads_words || !is_product || !is_read_once(a) || !is_read_once(b)) return;
     a.run = fused_;
     a.width = static_cast<std::uint8_t>(2 + product.width);
   }
