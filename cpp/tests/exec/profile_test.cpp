@@ -330,6 +330,8 @@ TEST_F(profiled, vectors_of_atomic_operations_once) {
 TEST_F(profiled, nothing_of_constants_and_parameters) {
   load("ld.param.u32 n, [mask];", global_base);
   EXPECT_EQ(counters_of(counts(patterns(4)[0], ~0u)), counters{});
+  load("ld.const.u32 n, [a];", ".const .align 16 .b8 c16[16]; mov.u64 a, c16;");
+  EXPECT_EQ(counters_of(counts(patterns(4)[0], ~0u)), counters{});
 }
 
 TEST_F(profiled, the_step_between_neighbors) {

@@ -127,12 +127,12 @@ void add_local(access_counts& to, const lane_addresses& lanes, const access_site
   to[local_bytes] += lanes.count * site.bytes;
   const std::uint32_t words = std::max<std::uint32_t>(1, site.bytes / word_bytes);
   for (std::uint32_t n = 0; n < words; ++n) {
-    lane_addresses places;
+    std::array<std::uint64_t, warp_size> sectors;
     for (std::size_t i = 0; i < lanes.count; ++i) {
       const std::uint64_t word = lanes.at[i] / word_bytes + n;
-      places.add(0, word * line_bytes + lanes.lane[i] * word_bytes);
+      sectors[i] = (word * line_bytes + lanes.lane[i] * word_bytes) / sector_bytes;
     }
-    to[local_sectors] += count_units(places, sector_bytes);
+    to[local_sectors] += count_different({sectors.data(), lanes.count});
   }
 }
 

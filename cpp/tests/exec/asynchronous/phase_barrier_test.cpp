@@ -89,6 +89,27 @@ TEST_F(phase_barrier, has_a_token_with_phase_and_pending_count) {
       (numbers{1048575, 1, 1048575}));
 }
 
+TEST_F(phase_barrier, has_tokens_of_the_present_and_the_last_phase) {
+  const auto test_of = [](const std::string& token, const std::string& at) {
+    return "mbarrier.test_wait.shared.b64 p, [bar], " + token +
+           "; selp.u32 n, 1, 0, p; st.global.u32 [g+" + at + "], n;\n";
+  };
+  EXPECT_EQ(
+      results(init("1") + "mbarrier.arrive.shared.b64 v, [bar];" + test_of("v", "0") +
+                  "mbarrier.arrive.shared.b64 w, [bar];" + test_of("w", "4") + test_of("v", "8") +
+                  "mbarrier.arrive.shared.b64 v, [bar];" + test_of("w", "12") + test_of("v", "16"),
+              5),
+      (numbers{1, 1, 0, 0, 1}));
+}
+
+TEST_F(phase_barrier, leaves_zeros_when_it_ends) {
+  EXPECT_EQ(
+      results(init("3") + "mbarrier.inval.shared.b64 [bar]; ld.shared.v2.u32 {r0, r1}, [bar];"
+                          "add.u32 r0, r0, 5; add.u32 r1, r1, 6; st.global.v2.u32 [g], {r0, r1};",
+              2),
+      (numbers{5, 6}));
+}
+
 TEST_F(phase_barrier, loses_the_dropped_arrivals) {
   const std::string count = "mbarrier.pending_count.b64 n, v; st.global.u32 [g";
   EXPECT_EQ(results(init("9") + "mbarrier.arrive_drop.shared.b64 v, [bar], 3;" +

@@ -314,10 +314,10 @@ std::string in_first_block(const std::string& body) {
 
 TEST_F(schedule, addresses_of_a_cluster_name_an_existing_block) {
   m.cluster = {2};
-  const auto access = [&](const std::string& rank_bits, const std::string& more = "") {
+  const auto access = [&](const std::string& rank_bits, const std::string& displacement = "") {
     return fault_of(
         in_first_block("mov.u32 r1, " + rank_bits +
-                       "; or.b32 r1, r1, r0; ld.shared::cluster.u32 n, [r1" + more + "];"),
+                       "; or.b32 r1, r1, r0; ld.shared::cluster.u32 n, [r1" + displacement + "];"),
         {2}, {1});
   };
   auto fault = fault_of(in_first_block("mapa.shared::cluster.u32 r1, r0, 2;"), {2}, {1});
