@@ -24,7 +24,7 @@ DECLARED = re.compile(
 # A container's capacity changes its speed only, unless the program handles a lack of memory here.
 CAPACITY = re.compile(r"\s*\w+\.(?:\w+\.)?reserve\([^,]*\);")
 
-# What a function returns where `{}` is the same value of its type.
+# Values that `{}` equals too, with the types of their functions.
 NUMBER = r"(?:(?:std::)?(?:bool|char|short|int|long|unsigned|float|double|size_t|u?int\d+_t)\s?)+"
 POINTER = r"(?:const )?[\w:]+(?:<.*>)?\s?\*+|std::(?:shared|unique)_ptr<.*>"
 CODE = r"CUresult|cudaError_t|nvmlReturn_t|nvrtcResult|nvJitLinkResult"
@@ -134,11 +134,11 @@ class Functions:
         header = self.function(at)
         if header is None:
             return False
-        found = LAMBDA.search(header) if "operator" not in header else None
-        if found and found.end() == len(header):
-            type_name = found["type"] or "auto"
-        elif found := FUNCTION.fullmatch(header):
-            type_name = found["trailing"] or found["type"]
+        matched = LAMBDA.search(header) if "operator" not in header else None
+        if matched and matched.end() == len(header):
+            type_name = matched["type"] or "auto"
+        elif matched := FUNCTION.fullmatch(header):
+            type_name = matched["trailing"] or matched["type"]
         else:
             return False
         if re.fullmatch(r"(?:const )?auto ?[&*]*", type_name):
@@ -182,8 +182,8 @@ class Functions:
         for line in reversed(self.lines[: number - 1]):
             if line.strip() and indent_of(line) < indent:
                 indent = indent_of(line)
-                if found := CYTHON_FUNCTION.match(line):
-                    return bool(found["type"] and CYTHON_TYPE.fullmatch(found["type"]))
+                if matched := CYTHON_FUNCTION.match(line):
+                    return bool(matched["type"] and CYTHON_TYPE.fullmatch(matched["type"]))
         return False
 
 
