@@ -107,7 +107,7 @@ class MarkedText:
         return "".join([*parts, self.text[at:]])
 
     # ---- edits
-    def insert(self, offset, content, is_constant=False):
+    def insert(self, offset, content, is_constant):
         """Insert text in which MARK stands for a new mark."""
         if is_constant:  # also in functions that the compiler evaluates
             content = content.replace(
@@ -276,13 +276,13 @@ class _Function:
         if statement.is_single:
             mark = self._sequence([body], mark, following)
             return None if statement.jumps else mark
+        # A mark before the statement does not count its repetitions.
+        entered = self._branch(statement, body, statement.line)
         if not statement.jumps:
-            entered = self._branch(statement, body, statement.line)
             entered.lines.add(statement.line)
             _add_arc(self._remainder(entered, mark), statement, body, statement.line)
             _add_arc(mark, statement, None, following)
             return mark
-        self._sequence([body], mark, statement.line)
         if statement.condition:
             self.owner.write(statement.condition[0], "((")
             repeating = self._insert(statement.condition[1], ") ? (MARK, true)")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the functions of CUDA C++ text that run on a device, and the statements in them."""
 
+import itertools
 from dataclasses import dataclass, field
 
 from halfwarp.coverage.tokens import CLOSING
@@ -24,12 +25,13 @@ class Statement:
     # simple, macro, block, if, loop, do, switch, case, label, fallthrough, condition
     kind: str
     line: int
+    header_line: int  # last line of the head
     start: int
-    end: int = 0
-    last_line: int = 0
-    header_line: int = 0  # last line of the head
-    is_counted: bool = True
-    jumps: bool = False
+    first: int  # index of its first token
+    is_counted: bool
+    end: int = field(init=False)
+    last_line: int = field(init=False)
+    jumps: bool = field(init=False)
     has_braces: bool = False
     condition: tuple[int, int] | None = None  # offsets, of a condition that can be marked
     is_endless: bool = False
@@ -90,7 +92,7 @@ class Parser:
                     seen.add("=")
                 elif token.text == ":" and "(" in seen:
                     seen.add(":")
-                elif token.text == ":" and names <= _ACCESS:
+                elif self._previous() in _ACCESS:
                     break
                 self.at += 1
         self.at += 1
@@ -100,27 +102,22 @@ class Parser:
         opening, closing = self.at, self._closing(self.at)
         previous = self.tokens[opening - 1]
         is_member = ":" in seen and (previous.kind == "name" or previous.text == ">")
-        if "=" in seen or "enum" in names or is_member:
-            self.at = closing + 1
-            return False
-        if "(" in seen:
-            if self._is_on_device(names):
-                self.functions.append(self._parse_function(first, names, opening))
-            self.at = closing + 1
-            return True
-        self.at = opening + 1
-        self._parse_scope(closing)
+        is_value = "=" in seen or "enum" in names or is_member
+        is_function = "(" in seen and not is_value
+        if is_function and self._is_on_device(names):
+            self.functions.append(self._parse_function(first, names, opening))
+        elif not is_function and not is_value:
+            self._parse_scope(closing)
         self.at = closing + 1
-        return not _CLASSES & names
+        return is_function or (not is_value and not _CLASSES & names)
 
     def _skip_template_parameters(self):
         self.at += 1
         depth = 0
-        while self.at < len(self.tokens):
-            text = self._text()
+        while text := self._text():
             depth += {"<": 1, ">": -1}.get(text, 0)
             self.at = self._closing(self.at) + 1 if text in CLOSING else self.at + 1
-            if depth == 0:
+            if depth <= 0:
                 return
 
     def _is_on_device(self, names):
@@ -162,11 +159,12 @@ class Parser:
         if token.text == "{":
             return self._parse_block()
         if token.text == "[" and self._text(1) == "[":  # attributes
-            self.at = self._closing(self.at) + 1
-            if self.at < end and self._text() != ";":
+            opening = self.at
+            self.at = self._closing(opening) + 1
+            if self._text() not in (";", "}", ""):
                 return self._parse_statement(end)
-            self.at += 1
-            return self._close(Statement("fallthrough", token.line, token.start, is_counted=False))
+            self.at += self._text() == ";"
+            return self._close(self._open("fallthrough", opening, is_counted=False))
         if token.text in _CONTROL:
             return self._parse_control(token.text, end)
         if token.kind == "name" and self._text(1) == ":":
@@ -198,14 +196,14 @@ class Parser:
         if not is_constant:
             self._set_condition(result, opening + 1, self.at - 1)
         result.body = [self._parse_branch(end)]
-        if self.at < end and self._text() == "else":
+        if self._text() == "else":
             self.at += 1
             result.alternative = self._parse_branch(end)
         return self._close(result)
 
     def _parse_branch(self, end):
         """Parse the statement that a head controls."""
-        if self.at >= end or self.tokens[self.at].kind == "condition":
+        if self._text() in ("}", "") or self.tokens[self.at].kind == "condition":
             raise Unclear
         first = self._text()
         branch = self._parse_statement(end)
@@ -216,15 +214,14 @@ class Parser:
         # An `else` would belong to an `if` in a macro.
         if first in self.source.macros and "if" in self.source.macro_words(first):
             raise Unclear
-        if self.at < end and self.tokens[self.at].kind == "condition" and self._is_else_next(end):
+        if self._text() != "else" and self._is_else_next(end):
             raise Unclear
         return branch
 
     def _is_else_next(self, end):
-        at = self.at
-        while at < end and self.tokens[at].kind == "condition":
-            at += 1
-        return at < end and self.tokens[at].text == "else"
+        """Return whether an `else` follows, or does after directives."""
+        following = itertools.islice(self.tokens, self.at, end)
+        return next((each.text for each in following if each.kind != "condition"), "") == "else"
 
     def _is_loop(self, name):
         """Return whether a macro is the head of a loop."""
@@ -246,7 +243,7 @@ class Parser:
         opening = self.at
         self._skip_head(result)
         parts, at = [], opening + 1
-        while at < self.at - 1:
+        while at < self.at:
             if self.tokens[at].text == ";":
                 parts.append(at)
             at = self._closing(at) + 1 if self.tokens[at].text in CLOSING else at + 1
@@ -266,7 +263,7 @@ class Parser:
         self.at += 1
         self._skip_head(result)
         self._set_condition(result, opening + 1, self.at - 1)
-        self.at += self.at < end  # the semicolon
+        self.at += self._text() == ";"
         return self._close(result)
 
     def _parse_switch(self, end):
@@ -281,9 +278,9 @@ class Parser:
 
     def _parse_case(self, end):
         result = self._open("case")
-        while self.at < end and self._text() != ":":
+        while self._text() not in (":", "}", ""):
             self.at = self._closing(self.at) + 1 if self._text() in CLOSING else self.at + 1
-        self.at += 1
+        self.at += self._text() == ":"
         return self._close(result)
 
     _parse_default = _parse_case
@@ -295,15 +292,15 @@ class Parser:
         """Parse an expression, a declaration or a jump, up to its semicolon."""
         result, first = self._open("simple"), self.at
         words = set()
-        while self.at < end and self._text() != ";":
-            token = self.tokens[self.at]
-            if token.kind == "name":
-                words.add(token.text)
-            if token.text == "{" and words & _CLASSES:
-                self._parse_local_class()
-            elif token.text in CLOSING:
+        while (text := self._text()) not in (";", "}", ""):
+            words.add(text)
+            if text == "{" and words & _CLASSES:
+                closing = self._closing(self.at)
+                self._parse_scope(closing)
+                self.at = closing + 1
+            elif text in CLOSING:
                 self._parse_brackets(result)
-                if self._ends_macro(first, end):
+                if self._ends_macro(first):
                     return self._parse_macro(result, self.tokens[first].text, end)
             else:
                 self.at += 1
@@ -316,7 +313,7 @@ class Parser:
     def _parse_macro(self, statement, name, end):
         """Parse what follows a macro without a semicolon: it may be the head of a loop."""
         replacement = self.source.macros.get(name, "").rstrip()
-        if replacement.endswith((";", "}")) or self.at >= end or self._text() == "}":
+        if replacement.endswith((";", "}")) or self._text() in ("}", ""):
             return self._close(statement)
         statement.kind = "macro"
         statement.header_line = self.tokens[self.at - 1].line
@@ -324,17 +321,11 @@ class Parser:
         statement.has_braces = bool(self._is_loop(name)) or statement.body[0].has_braces
         return self._close(statement)
 
-    def _parse_local_class(self):
-        closing = self._closing(self.at)
-        self.at += 1
-        self._parse_scope(closing)
-        self.at = closing + 1
-
     def _parse_brackets(self, statement):
         """Skip brackets, and parse the lambdas in them."""
         closing = self._closing(self.at)
         if self._text() == "[" and self._is_lambda(closing):
-            first, names, self.at = self.at, set(), closing + 1
+            first, names = self.at, set()
             while self._text() not in ("{", ";", ""):
                 names.add(self._text())
                 self.at = self._closing(self.at) + 1 if self._text() in CLOSING else self.at + 1
@@ -342,23 +333,21 @@ class Parser:
                 statement.functions.append(self._parse_function(first, names, self.at))
             return
         self.at += 1
-        while self.at < closing:
+        while self.at <= closing:
             if self._text() in CLOSING:
                 self._parse_brackets(statement)
             else:
                 self.at += 1
-        self.at = closing + 1
 
     def _is_lambda(self, closing):
-        before = self.tokens[self.at - 1] if self.at else None
-        is_index = before and (before.kind != "sign" or before.text in (")", "]"))
-        if is_index and before.text != "return":
-            return False
-        return closing + 1 < len(self.tokens) and (
-            self.tokens[closing + 1].text in ("(", "{", "<", "mutable", "__device__", "->")
+        before = self.tokens[self.at - 1]
+        is_index = before.kind != "sign" or before.text in (")", "]")
+        following = self._text(closing + 1 - self.at)
+        return (not is_index or before.text == "return") and (
+            following in ("(", "{", "<", "mutable", "__device__", "->")
         )
 
-    def _ends_macro(self, first, end):
+    def _ends_macro(self, first):
         """Return whether ``NAME(...)`` is a macro that needs no semicolon."""
         name = self.tokens[first]
         is_call = (
@@ -368,33 +357,28 @@ class Parser:
             and self.tokens[first + 1].text == "("
             and self._closing(first + 1) == self.at - 1
         )
-        if not is_call:
-            return False
-        following = self.tokens[self.at] if self.at < end else None
-        return following is None or following.kind == "name" or following.text in ("{", "}")
+        return is_call and (self._text() in ("{", "}", "") or self.tokens[self.at].kind == "name")
 
     # ---- positions
     def _open(self, kind, at=None, is_counted=True):
-        token = self.tokens[self.at if at is None else at]
-        return Statement(kind, token.line, token.start, is_counted=is_counted)
+        first = self.at if at is None else at
+        token = self.tokens[first]
+        return Statement(kind, token.line, token.line, token.start, first, is_counted)
 
     def _close(self, statement):
-        last = self.tokens[max(self.at - 1, 0)]
+        last = self.tokens[self.at - 1]
         statement.end, statement.last_line = last.end, last.line
-        statement.header_line = statement.header_line or statement.line
         ignored = {"continue"} if statement.kind in ("loop", "do") else set()
         statement.jumps = self._has_jump(statement, JUMPS - ignored)
         return statement
 
     def _has_jump(self, statement, jumps):
-        at = self.at - 1
-        while self.tokens[at].start >= statement.start:  # other tokens begin the function
-            token = self.tokens[at]
-            is_macro = token.text in self.source.macros
-            if token.text in jumps or (is_macro and jumps & self.source.macro_words(token.text)):
-                return True
-            at -= 1
-        return False
+        macros = self.source.macros
+        return any(
+            token.text in jumps
+            or (token.text in macros and jumps & self.source.macro_words(token.text))
+            for token in itertools.islice(self.tokens, statement.first, self.at)
+        )
 
     def _skip_head(self, statement):
         if self._text() != "(":

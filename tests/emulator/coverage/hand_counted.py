@@ -121,6 +121,19 @@ __global__ void kernel(int* data, int n) {
     } while (k < n);                   //+ 1/2
 }""",
     ),
+    "do_while_that_is_left": (  # in its third iteration
+        32,
+        r"""
+__global__ void kernel(int* data, int n) {
+    int k = 0;                         //+
+    do {
+        if (k == 2) break;             //+ 2/2
+        data[k] += 1;                  //+
+        ++k;                           //+
+    } while (k < n);                   //+ 1/2
+    data[threadIdx.x] = k;             //+
+}""",
+    ),
     "switch_with_fall_through": (
         32,
         r"""

@@ -47,6 +47,94 @@ def test_marks_are_before_what_they_count(body, expected):
     assert marked(body) == expected
 
 
+def places(body, before=""):
+    """Return the sums of marks, from 1, with their lines and branches."""
+    text = MarkedText(f"{before}__global__ void k(int* x, int n) {{\n{body}}}")
+    return [
+        (
+            "".join(f"{sign:+}"[0] + str(index + 1) for index, sign in sorted(place.terms.items())),
+            sorted(place.lines - {0}),
+            sorted(place.arcs),
+        )
+        for place in text.places
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "do {\n if (n) break;\n f(x);\n} while (x[0]);\ng(x);",
+            [
+                ("+1", [], []),
+                ("+2", [3], []),
+                ("+3", [3], [(3, -3)]),
+                ("+2-3", [4], [(3, 4)]),
+                ("+4", [5], [(5, 3)]),
+                ("+5", [5], [(5, 6)]),
+                ("+6", [6], []),
+            ],
+        ),
+        (
+            "do {\n if (n) break;\n f(x);\n} while (true);\ng(x);",
+            [
+                ("+1", [], []),
+                ("+2", [3], []),
+                ("+3", [3], [(3, -3)]),
+                ("+2-3", [4], [(3, 4)]),
+                ("+4", [6], []),
+            ],
+        ),
+        ("do\n f(x);\nwhile (0);\ng(x);", [("+1", [3, 5], [])]),
+        (
+            "do\n f(x);\nwhile (n);\ng(x);",
+            [("+1", [5], [(4, 5)]), ("+2", [3, 4], []), ("-1+2", [], [(4, 3)])],
+        ),
+        (
+            "if (n)\n n = 1;\nelse\n n = 2;\ng(x);",
+            [("+2+3", [2, 6], []), ("+2", [3], [(2, 3)]), ("+3", [5], [(2, 5)])],
+        ),
+        (
+            "switch (n) {\n case 1:\n  switch (x[0]) { default: ; }\n case 2:\n ;\n}\ng(x);",
+            [
+                ("+1", [2], []),
+                ("+2", [3], [(2, 3)]),
+                ("+3", [4], []),
+                ("+4", [4], [(4, -4)]),
+                ("+5", [], []),
+                ("+6", [5], [(2, 5)]),
+                ("+7", [], []),
+                ("+1-2-6", [], [(2, 8)]),
+                ("+8", [8], []),
+            ],
+        ),
+    ],
+)
+def test_marks_of_lines_and_branches(body, expected):
+    assert places(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("following", "line"),
+    [
+        ("g(x);", 4),
+        ("do\n g(x);\nwhile (n);", 5),
+        ("do\n ;\nwhile (n);", 6),
+        ("do\n ;\nwhile (0);\ng(x);", 7),
+        ("{ }\na:\n;\nint b;\ng(x);", 8),
+        ("\n#if A\n#endif\ng(x);", 7),
+        ("int b;", -1),  # the end of the function
+    ],
+)
+def test_what_is_not_taken_branches_to_the_next_line_that_counts(following, line):
+    assert ("+1-2", [], [(2, line)]) in places(f"if (n)\n f(x);\n{following}")
+
+
+def test_a_macro_before_a_statement_shares_its_mark():
+    macro = "#define CALL(i) f(i)\n"
+    assert places("CALL(1)\nf(x);\ng(x);", macro) == [("+1", [3, 4], []), ("+2", [5], [])]
+
+
 @pytest.mark.parametrize(
     "body",
     [
