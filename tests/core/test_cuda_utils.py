@@ -196,6 +196,11 @@ def test_versions_have_three_numbers(device):
     assert cuda_utils.get_driver_version is version.driver_version
 
 
+def test_the_digits_of_the_version_of_a_driver(monkeypatch):
+    monkeypatch.setattr("cuda.core._core.cuda_driver_version", lambda: 12047)
+    assert version.driver_version.__wrapped__() == (12, 4, 7)
+
+
 def test_the_bindings_are_reachable():
     assert cuda_utils.driver is driver
     assert cuda_utils.nvrtc is nvrtc

@@ -56,39 +56,30 @@ def load():
         )
     library = c.CDLL(str(path()))
     text = [c.c_char_p, c.c_size_t]
-    for name in (
-        "options",
-        "stats",
-        "leaks",
-        "last_fault",
-        "faults",
-        "unused_suppressions",
-        "device_table",
-        "option_problem",
-        "mark_counts",
-    ):
-        _declare(library, name, text, c.c_size_t)
-    _declare(library, "error_text", [c.c_int, *text], c.c_size_t)
-    _declare(library, "check_option", [c.c_char_p, c.c_char_p, *text], c.c_int)
-    _declare(library, "arm", [c.c_char_p, *text], c.c_uint64)
-    _declare(library, "disarm", [c.c_uint64, c.POINTER(c.c_uint64)], c.c_uint64)
-    _declare(library, "own", [c.c_void_p], None)
-    _declare(library, "profile_open", [c.c_int, c.c_int], c.c_uint64)
-    _declare(library, "profile_read", [c.c_uint64, *text], c.c_size_t)
-    _declare(library, "profile_close", [c.c_uint64], None)
-    _declare(library, "observe_compiles", [c.CFUNCTYPE(None, c.c_void_p, c.c_size_t)], None)
-    _declare(library, "substitute_ptx", [c.c_char_p, c.c_char_p], None)
-    _declare(library, "register_cubin", [c.c_char_p, c.c_size_t, c.c_char_p], None)
-    sizes = [c.c_uint, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int, c.c_uint]
-    _declare(library, "graphics_object", sizes, None)
-    for name, result in (
-        ("settle", None),
-        ("reset", None),
-        ("repair", c.c_int),
-        ("is_active", c.c_int),
-        ("is_announced", c.c_int),
-    ):
-        _declare(library, name, [], result)
+    types_of = {
+        "options stats leaks last_fault faults unused_suppressions device_table option_problem "
+        "mark_counts": (text, c.c_size_t),
+        "error_text": ([c.c_int, *text], c.c_size_t),
+        "check_option": ([c.c_char_p, c.c_char_p, *text], c.c_int),
+        "arm": ([c.c_char_p, *text], c.c_uint64),
+        "disarm": ([c.c_uint64, c.POINTER(c.c_uint64)], c.c_uint64),
+        "own": ([c.c_void_p], None),
+        "profile_open": ([c.c_int, c.c_int], c.c_uint64),
+        "profile_read": ([c.c_uint64, *text], c.c_size_t),
+        "profile_close": ([c.c_uint64], None),
+        "observe_compiles": ([c.CFUNCTYPE(None, c.c_void_p, c.c_size_t)], None),
+        "substitute_ptx": ([c.c_char_p, c.c_char_p], None),
+        "register_cubin": ([c.c_char_p, c.c_size_t, c.c_char_p], None),
+        "graphics_object": (
+            [c.c_uint, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int, c.c_uint],
+            None,
+        ),
+        "settle reset": ([], None),
+        "repair is_active is_announced": ([], c.c_int),
+    }
+    for names, types in types_of.items():
+        for name in names.split():
+            _declare(library, name, *types)
     return library
 
 

@@ -4,6 +4,7 @@
 import pytest
 from cuda.bindings.nvjitlink import nvJitLinkError
 from cuda.core import Linker, LinkerOptions, NVRTCError, ObjectCode, Program, ProgramOptions
+from cuda.core.compile import fatal_options
 
 SOURCE = 'extern "C" __global__ void twice(float* x) { *x *= 2; }'
 PTX = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
@@ -43,6 +44,25 @@ def test_a_trace_file_that_cannot_be_written_is_refused(tmp_path):
         with pytest.raises(NVRTCError, match="the trace file '.*' cannot be written"):
             compiled(fdevice_time_trace=tmp_path / name)
     assert sorted(tmp_path.iterdir()) == [tmp_path / "used.json"]
+
+
+@pytest.mark.parametrize(
+    ("number", "is_fatal"),
+    [("1", False), ("1024", False), ("00001024", False), ("1025", True), ("-1", True), ("", True)],
+)
+def test_the_number_of_threads_is_bounded(number, is_fatal):
+    for option in (f"--split-compile={number}", f"-Xptxas=-v -split-compile={number}"):
+        problem = fatal_options.problem_of([b"-v", option.encode()])
+        is_read = number[:1].isdigit() or not option.startswith("-X")  # ptxas refuses other words
+        assert bool(problem) == (is_fatal and is_read)
+
+
+def test_the_check_of_a_trace_file_leaves_the_folder_as_it_was(tmp_path):
+    option = f"--fdevice-time-trace={tmp_path / 'trace'}".encode()
+    assert fatal_options.problem_of([option]) == "" and list(tmp_path.iterdir()) == []
+    (tmp_path / "trace.json").write_text("earlier")
+    assert fatal_options.problem_of([option]) == ""
+    assert (tmp_path / "trace.json").read_text() == "earlier"
 
 
 def test_other_values_compile(tmp_path):

@@ -21,6 +21,16 @@ def test_events_of_a_definition(graph, device):
     assert {*recorded.succ} == {waiting}
 
 
+@pytest.mark.parametrize("name", ["GraphDef", "Condition"])
+def test_an_old_class_warns_once_where_it_is_imported(name):
+    for code in (f"from cuda.core.graph import {name}", f"import cuda.core.graph as g; g.{name}"):
+        with pytest.warns(
+            DeprecationWarning, match=rf"graph\.{name} is deprecated: use "
+        ) as caught:
+            exec(compile(code, "a client", "exec"), {"__name__": "client"})
+        assert [each.filename for each in caught] == ["a client"]
+
+
 def test_a_condition_of_a_definition(graph):
     condition = graph.create_condition(default_value=1)
     with pytest.warns(DeprecationWarning, match=r"if_cond\(\).*if_then\(\)"):

@@ -56,6 +56,9 @@ print([(w.category.__name__, w.filename) for w in caught])
             experimental = importlib.import_module("cuda.core.experimental")
         for name in cuda.core.__all__:
             assert getattr(experimental, name) is getattr(cuda.core, name)
+        assert dir(experimental) == dir(cuda.core)
+        for name in ("StridedMemoryView", "args_viewable_as_strided_memory"):
+            assert getattr(experimental, name) is getattr(cuda.core.utils, name)
 
     @pytest.mark.parametrize(
         "path", ["_stream", "_device", "_utils", "_utils.cuda_utils", "typing"]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Effects of importing the package, and side effects that it must not have."""
 
+import pathlib
+
 import cuda.core
 import pytest
 
@@ -57,6 +59,27 @@ def test_all_is_sorted_and_dir_shows_only_its_names():
     assert cuda.core.__all__ == sorted(set(cuda.core.__all__))
     unlisted = {"emulation", "get_include", "interop"}  # the reference does not have them
     assert {n for n in dir(cuda.core) if n[0] != "_"} == {*cuda.core.__all__, *unlisted}
+
+
+def test_private_modules_are_attributes_without_an_import(run_python):
+    code = """
+import sys
+import cuda.core
+print(cuda.core._utils.__name__, cuda.core._stream.__name__, cuda.core._device.Device.__name__)
+print(cuda.core._utils.version.__name__, cuda.core._utils.handle_return.__name__)
+print(hasattr(cuda.core, "_nothing"), hasattr(cuda.core._utils, "nothing"))
+"""
+    assert run_python(code).splitlines() == [
+        "cuda.core._utils cuda.core._stream Device",
+        "cuda.core._utils.version handle_return",
+        "False False",
+    ]
+
+
+def test_the_headers_are_in_the_package():
+    folder = pathlib.Path(cuda.core.get_include())
+    assert folder.parent == pathlib.Path(cuda.core.__path__[0])
+    assert (folder / "python" / "objects.hpp").is_file()
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -9,7 +9,7 @@ import weakref
 
 import pytest
 from cuda.core import emulation, system
-from cuda.core.system import typing
+from cuda.core.system import _events, typing
 from cuda.core.system._system_events import RegisteredSystemEvents
 
 
@@ -172,6 +172,49 @@ def test_devices_are_added_and_removed(nvml_device, post_event):
     assert last.event_type == "unbind"
     with pytest.raises(ValueError, match="buffer_size must be positive, got 0"):
         asyncio.run(events.wait_async(10, 0))
+
+
+def test_texts_of_events_of_the_system(nvml_device, post_event):
+    events = system.register_events("bind")
+    post_event("bind")
+    assert repr(events) == "<RegisteredSystemEvents>"
+    assert repr(events.wait(1000)) == "<SystemEvents of 1>"
+
+
+class TestSlices:
+    """A long wait consists of short ones, between which Python handles signals."""
+
+    @pytest.fixture
+    def waited(self, monkeypatch):
+        """Replace time; `waited(total, count)` lists the slices of a wait until its event."""
+        now = [1000.0]
+        monkeypatch.setattr("time.monotonic", lambda: now[0])
+
+        def run(total, count):
+            slices = []
+
+            def wait(milliseconds):
+                slices.append(milliseconds)
+                if len(slices) == count:
+                    return "event"
+                now[0] += milliseconds / 1000
+                raise system.TimeoutError(10)
+
+            assert _events.wait_for(wait, total) == "event"
+            return slices
+
+        return run
+
+    @pytest.mark.parametrize(
+        ("total", "slices"),
+        [(0, [200, 200, 200]), (1, [1]), (150, [150]), (450, [200, 200, 50]), (401, [200, 200, 1])],
+    )
+    def test_their_lengths(self, waited, total, slices):
+        assert waited(total, len(slices)) == slices
+
+    def test_the_last_one_ends_the_wait(self, waited):
+        with pytest.raises(system.TimeoutError):
+            waited(450, 4)
 
 
 def test_no_device_is_added_until_the_timeout(nvml_device):

@@ -36,6 +36,28 @@ def test_attributes_of_a_device_are_fields_of_the_structure(name):
     assert getattr(of_data(system.DeviceAttributes, **fields), name) == fields[name]
 
 
+def test_fields_of_a_pci_address():
+    data = SimpleNamespace(
+        domain=1,
+        bus=2,
+        device_=3,
+        bus_id="0001:02:03.0",
+        pci_device_id=0x233510DE,
+        pci_sub_system_id=0x18BE10DE,
+        base_class=3,
+        sub_class=2,
+    )
+    info = system.PciInfo(0, data)
+    assert (info.domain, info.bus, info.device, info.bus_id) == (1, 2, 3, "0001:02:03.0")
+    assert (info.vendor_id, info.device_id) == (0x10DE, 0x2335)
+    assert (info.subsystem_id, info.base_class, info.sub_class) == (0x18BE10DE, 3, 2)
+
+
+def test_nvml_counts_the_devices(nvml_device, monkeypatch):
+    monkeypatch.setattr(nvml, "device_get_count_v2", lambda: 7)
+    assert system.get_num_devices() == 7
+
+
 def test_a_repair_is_pending_for_channels_and_clusters_apart():
     status = of_data(system.RepairStatus, b_channel_repair_pending=1, b_tpc_repair_pending=0)
     assert (status.channel_repair_pending, status.tpc_repair_pending) == (True, False)

@@ -3,9 +3,10 @@
 
 import os
 import sys
+from types import SimpleNamespace
 
 import pytest
-from cuda.core.emulation import arguments, command, environment, library
+from cuda.core.emulation import arguments, command, control, environment, library
 
 LIBRARIES = {
     "libcuda.so.1": library.path,
@@ -151,6 +152,46 @@ class TestArguments:
     def test_a_program_that_does_not_start_is_named(self, capsys, error, status):
         assert arguments.explain_start("program", error) == status
         assert capsys.readouterr().err.endswith(": program: none\n")
+
+
+class TestReports:
+    @pytest.mark.parametrize(
+        ("leaks", "faults", "is_running", "result"),
+        [(0, 0, True, False), (0, 1, True, True), (1, 0, True, True), (1, 1, False, False)],
+    )
+    def test_a_leak_or_a_fault_is_a_report(
+        self, monkeypatch, capsys, leaks, faults, is_running, result
+    ):
+        leak = SimpleNamespace(kind="memory", id=0xAB, bytes=64, created_at="a.py:3")
+        monkeypatch.setattr(library, "is_running", lambda: is_running)
+        monkeypatch.setattr(control, "settle", lambda: None)
+        monkeypatch.setattr(control, "leaks", lambda: [leak] * leaks)
+        monkeypatch.setattr(control, "stats", lambda: {"faults": faults})
+        assert command.was_anything_reported() is result
+        text = "emulator: leak: memory 0xab, 64 bytes, created at a.py:3\n"
+        assert capsys.readouterr().err == (text if leaks and is_running else "")
+
+    @pytest.mark.parametrize(
+        ("address", "offset", "first"),
+        [(0, 0, 0), (5, 3, 8), (2**63 - 1, 0, 2**63 - 1), (2**62, 2**62 - 1, 2**63 - 1)],
+    )
+    def test_a_range_starts_at_an_address(self, address, offset, first):
+        assert control._range(address, offset, 4) == (first, 4)
+
+    @pytest.mark.parametrize(
+        ("values", "error", "text"),
+        [
+            ((-1, 0, 4), ValueError, "-1 is no address"),
+            ((2**63 - 1, 1, 4), ValueError, "is no address"),
+            ((0, -1, 4), ValueError, r"offset must be from 0 to 2\*\*63 - 1, got -1"),
+            ((0, 0, 2**63), ValueError, r"size must be from 0"),
+            ((0, 0.5, 4), TypeError, "offset must be an int, a number of bytes, got 0.5"),
+            ((True, 0, 4), TypeError, "the address of device memory as an int, got bool: True"),
+        ],
+    )
+    def test_a_wrong_range_is_refused(self, values, error, text):
+        with pytest.raises(error, match=text):
+            control._range(*values)
 
 
 class TestCommands:

@@ -5,10 +5,11 @@ import errno
 import os
 import threading
 import time
+import zlib
 from types import SimpleNamespace
 
 import pytest
-from cuda.core.compile.cache import entry_files, file_stream
+from cuda.core.compile.cache import entry_files, file_stream, program_data
 from cuda.core.compile.cache.entry_files import EntryFiles, UseClock
 from cuda.core.compile.cache.statistics import Counted
 from cuda.core.utils import FileStreamProgramCache
@@ -50,8 +51,25 @@ def test_a_file_that_windows_keeps_open_is_not_replaced(files, monkeypatch):
     assert files.write(DIGEST, b"newer") == (0, 0)
     monkeypatch.undo()
     assert os.listdir(files.temporary) == []
-    assert files.read(DIGEST)[0] == b"old"
+    assert files.read(DIGEST)[0] == b"old" and files.read("cd" * 32) == (None, 0)
     assert files.write(DIGEST, b"newer") == (5, 3)
+
+
+def test_the_content_is_written_before_the_file_is_synchronized(files, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(os, "fsync", lambda number: sizes.append(os.fstat(number).st_size))
+    files.write(DIGEST, b"content")
+    assert sizes == [7]
+
+
+@pytest.mark.parametrize("size", [0, 1, program_data.CHECKED, program_data.CHECKED + 2])
+def test_a_checksum_is_that_of_the_image_or_of_its_ends(size):
+    image = bytes(range(251)) * (size // 251 + 1)
+    image = image[:size]
+    half = program_data.CHECKED // 2
+    ends = image if size <= program_data.CHECKED else image[:half] + image[-half:]
+    assert program_data.checksum_of(image) == zlib.crc32(ends)
+    assert program_data.checksum_of(image, 7) != program_data.checksum_of(image) or not image
 
 
 def test_a_missing_file_is_no_file(tmp_path):

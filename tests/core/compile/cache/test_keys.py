@@ -45,6 +45,20 @@ class TestForm:
         keys._kept_digest.cache_clear()
         assert key("x" * size) == first
         assert key("y" * size) != first
+        assert keys._kept_digest.cache_info().currsize == (2 if size <= keys._SHORT else 0)
+
+    def test_it_depends_on_the_version_of_the_compiler(self, monkeypatch):
+        first = key()
+        monkeypatch.setattr(keys, "_nvrtc_version", lambda: (11, 8))
+        assert keys._compiler("c++") == "NVRTC (11, 8)" and key() != first
+
+    def test_a_deleted_option_is_looked_up(self):
+        options = ProgramOptions(arch="sm_80")
+        assert not keys._has_suspects(options)
+        options.include_path = "x"
+        assert keys._has_suspects(options)
+        del options.__dict__["include_path"]
+        assert keys._has_suspects(options)
 
     def test_it_is_equal_in_another_process(self):
         program = (
