@@ -4,6 +4,7 @@
 import ctypes
 
 import pytest
+from cuda.bindings import driver as cu
 from cuda.core.emulation import library
 
 pytestmark = pytest.mark.usefixtures("emulated")
@@ -82,6 +83,20 @@ class TestRules:
         with emulated.inject("cuStreamDestroy", error=INVALID_VALUE):
             assert driver.cuStreamDestroy(stream) == INVALID_VALUE
         assert driver.cuStreamDestroy(stream) == SUCCESS
+
+    def test_ten_failures_report_earlier_work(self, driver, emulated):
+        releasing = []
+        for error in cu.CUresult:
+            if error == SUCCESS:
+                continue
+            stream = driver.output("cuStreamCreate", 0)
+            with emulated.inject("cuStreamDestroy", error=error.name):
+                assert driver.cuStreamDestroy(stream) == error
+            if not any(leak.kind == "stream" for leak in emulated.leaks()):
+                releasing.append(int(error))
+            else:
+                assert driver.cuStreamDestroy(stream) == SUCCESS
+        assert releasing == [214, 700, 702, 710, 714, 715, 716, 717, 718, 719]
 
 
 class TestLaunches:

@@ -34,6 +34,20 @@ TEST(codes, are_read_by_name_and_number) {
   EXPECT_EQ(parse_code("12345"), std::nullopt);
 }
 
+TEST(rules, end_at_the_last_colon_and_times_sign) {
+  std::string problem;
+  const auto rules = parse_rules("launch@a::b<x=1>:2x3=700!,cuMemcpyx:4=1", problem);
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_EQ(rules[0].pattern, "a::b<x=1>");
+  EXPECT_EQ(rules[0].first, 2u);
+  EXPECT_EQ(rules[0].times, 3u);
+  EXPECT_EQ(rules[0].target, injection_target::launch);
+  EXPECT_EQ(rules[1].pattern, "cuMemcpyx");
+  EXPECT_EQ(rules[1].first, 4u);
+  EXPECT_EQ(rules[1].times, 1u);
+  EXPECT_EQ(rules[1].target, injection_target::call);
+}
+
 TEST(rules, match_the_nth_call_and_the_following_ones) {
   injection rules;
   arm(rules, "cuMemAlloc:3x2=CUDA_ERROR_OUT_OF_MEMORY");
@@ -99,7 +113,9 @@ TEST_P(malformed, is_refused_as_a_whole) {
 
 INSTANTIATE_TEST_SUITE_P(all, malformed,
                          testing::Values("cuMemAlloc", "cuMemAlloc=2", "cuMemAlloc:0=2", ":1=2",
-                                         "f:1x0=2", "f:1=", "f:1=0", "delay@=5", "delay@1=x"));
+                                         "f:1x0=2", "f:1=", "f:1=0", "delay@=5", "delay@1=x",
+                                         "f:1=-1", "f:1=1!", "launch@:1=2", "launch@k:1=!", "f:x=1",
+                                         "f:1x2x3=1", "f:=1", "delay@1", "f:1 =1", "=1", "any=1"));
 
 }  // namespace
 }  // namespace halfwarp::emulator

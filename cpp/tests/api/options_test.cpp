@@ -30,19 +30,27 @@ TEST_P(good_value, is_read_and_shown_in_its_canonical_spelling) {
 
 INSTANTIATE_TEST_SUITE_P(
     all, good_value,
-    testing::Values(example{"devices", "16", "16"}, example{"cc", "12.0", "12.0"},
-                    example{"memory", "64MiB", "67108864"}, example{"memory", "1 G", "1073741824"},
-                    example{"memory", "16777216", "16777216"}, example{"mode", "eager", "eager"},
-                    example{"seed", "18446744073709551615", "18446744073709551615"},
-                    example{"check", "all", "memory,sync,leak,race,init,hazard,barrier,neighbor"},
-                    example{"check", "leak,memory", "memory,leak"},
-                    example{"check", "none", "none"}, example{"trace", "off", "off"},
-                    example{"trace", "site,api", "api,site"}, example{"step_limit", "2^10", "1024"},
-                    example{"schedule", "12", "12"}, example{"schedule", "all", "all"},
-                    example{"schedule", "3-3,7-9", "3-3,7-9"}, example{"schedule", "0", "0"},
-                    example{"schedule", "1-5", "5"}, example{"nccl_limit", "5", "5"},
-                    example{"report", "a/b.jsonl", "a/b.jsonl"},
-                    example{"profile", "a/p.jsonl", "a/p.jsonl"}));
+    testing::Values(
+        example{"devices", "16", "16"}, example{"cc", "12.0", "12.0"},
+        example{"memory", "64MiB", "67108864"}, example{"memory", "1 G", "1073741824"},
+        example{"memory", "16777216", "16777216"}, example{"mode", "eager", "eager"},
+        example{"seed", "18446744073709551615", "18446744073709551615"},
+        example{"check", "all", "memory,sync,leak,race,init,hazard,barrier,neighbor"},
+        example{"check", "leak,memory", "memory,leak"}, example{"check", "none", "none"},
+        example{"trace", "off", "off"}, example{"trace", "site,api", "api,site"},
+        example{"step_limit", "2^10", "1024"}, example{"schedule", "12", "12"},
+        example{"schedule", "all", "all"}, example{"schedule", "3-3,7-9", "3-3,7-9"},
+        example{"schedule", "0", "0"}, example{"schedule", "1-5", "5"},
+        example{"nccl_limit", "5", "5"}, example{"report", "a/b.jsonl", "a/b.jsonl"},
+        example{"profile", "a/p.jsonl", "a/p.jsonl"}, example{"schedule", "3-3", "3-3"},
+        example{"schedule", "2-5", "2-5"}, example{"schedule", "1-1", "1"},
+        example{"schedule", "1-1,3-3", "1-1,3-3"}, example{"schedule", "4-4,5-5", "4-4,5-5"},
+        example{"check", "none,sync", "sync"}, example{"check", "off", "none"},
+        example{"trace", "none", "off"}, example{"trace", "all", "api,site"},
+        example{"check", "", "none"}, example{"step_limit", "1", "1"},
+        example{"step_limit", "2^0", "1"}, example{"step_limit", "2^62", "4611686018427387904"},
+        example{"fail", "cuInit:1=1,any:2=2", "cuInit:1=1,any:2=2"}, example{"suppress", "", ""},
+        example{"profile", "", ""}));
 
 class bad_value : public testing::TestWithParam<example> {};
 
@@ -67,14 +75,32 @@ INSTANTIATE_TEST_SUITE_P(
         example{"suppress", "/nonexistent/rules", "the path of a file of rules"},
         example{"schedule", "-1", "0 or more; ranges"},
         example{"schedule", "4-6,6-8", "as 3-3,7-9"}, example{"schedule", "4,6-8", "as 3-3,7-9"},
-        example{"schedule", "1-2,", "as 3-3,7-9"}, example{"schedule", "", "as 3-3,7-9"},
-        example{"check", "memory,", "barrier and neighbor"},
+        example{"schedule", "1-2,", "as 3-3,7-9"}, example{"schedule", "5-4", "as 3-3,7-9"},
+        example{"schedule", "0-3", "as 3-3,7-9"}, example{"schedule", "1-2-3", "as 3-3,7-9"},
+        example{"schedule", "2-", "as 3-3,7-9"}, example{"schedule", "-2-3", "as 3-3,7-9"},
+        example{"schedule", "4-4,4-4", "as 3-3,7-9"}, example{"check", ",sync", "barrier and"},
+        example{"step_limit", "2^", "2^N"}, example{"step_limit", "2^-1", "2^N"},
+        example{"schedule", "", "as 3-3,7-9"}, example{"check", "memory,", "barrier and neighbor"},
         example{"nccl_limit", "0", "1 to 86400"}, example{"step_limit", "0", "2^N"},
         example{"step_limit", "2^63", "2^N"}));
 
 TEST(options, an_unknown_name_lists_the_known_ones) {
   options target;
   EXPECT_NE(set_option(target, "sped", "1").find("devices, cc, memory"), std::string::npos);
+}
+
+TEST(options, refusals_are_whole_sentences) {
+  options target;
+  EXPECT_EQ(set_option(target, "threads", "many"),
+            "emulator option 'threads': 'many' is not accepted; it takes 1 to 256");
+  EXPECT_EQ(set_option(target, "suppress", "/nonexistent/rules"),
+            "emulator option 'suppress': '/nonexistent/rules' is not accepted; it takes the path "
+            "of a file of rules 'kind kernel-glob file-glob[:line] reason' (/nonexistent/rules: No "
+            "such file or directory)");
+  EXPECT_EQ(set_option(target, "", "1"),
+            "the emulator has no option ''; its options are devices, cc, memory, multiprocessors, "
+            "mode, seed, schedule, threads, check, fail, trace, step_limit, nccl_limit, report, "
+            "suppress, strict, destroyed, fidelity, profile, fork_in_init");
 }
 
 TEST(options, every_option_accepts_its_default) {
@@ -203,7 +229,10 @@ TEST(options, the_environment_is_read_and_its_variable_named) {
   EXPECT_EQ(target.seed, 5u);
   EXPECT_EQ(target.mode, run_mode::async);
   ::setenv("HALFWARP_EMULATOR_SEED", "five", 1);
-  EXPECT_NE(read_environment(target).find("HALFWARP_EMULATOR_SEED"), std::string::npos);
+  EXPECT_EQ(read_environment(target),
+            "emulator option 'seed': 'five' is not accepted; it takes a number of 0 or more (from "
+            "the environment variable HALFWARP_EMULATOR_SEED)");
+  EXPECT_EQ(target.seed, 5u);
   ::unsetenv("HALFWARP_EMULATOR_SEED");
   ::unsetenv("HALFWARP_EMULATOR_MODE");
 }
