@@ -34,6 +34,14 @@ class TestHandleReturn:
         assert "compilation log" not in str(caught.value)
         nvrtc.nvrtcDestroyProgram(program)
 
+    def test_every_status_of_nvrtc_but_success_is_an_error(self):
+        for status in nvrtc.nvrtcResult:
+            if status == nvrtc.nvrtcResult.NVRTC_SUCCESS:
+                assert cuda_utils.handle_return((status, 3)) == 3
+            else:
+                with pytest.raises(CUDAError, match=status.name):
+                    cuda_utils.handle_return((status,))
+
     @pytest.mark.parametrize("name", ["CUresult", "cudaError_t", "nvrtcResult"])
     def test_a_status_is_not_recognized_by_the_name_of_its_class(self, name):
         with pytest.raises(RuntimeError, match="Unknown error type"):

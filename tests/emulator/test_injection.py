@@ -51,6 +51,7 @@ class TestRules:
 
     def test_a_removed_rule_keeps_its_counts(self, driver, emulated):
         with emulated.inject("cuCtxGetDevice", error=801) as rule:
+            assert (rule.hits, rule.matches) == (0, 0)  # they are final after the block
             driver.cuCtxGetDevice(ctypes.byref(ctypes.c_int()))
         rule.disarm()
         assert (rule.hits, rule.matches) == (1, 1)

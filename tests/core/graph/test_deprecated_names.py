@@ -23,7 +23,10 @@ def test_events_of_a_definition(graph, device):
 
 @pytest.mark.parametrize("name", ["GraphDef", "Condition"])
 def test_an_old_class_warns_once_where_it_is_imported(name):
-    for code in (f"from cuda.core.graph import {name}", f"import cuda.core.graph as g; g.{name}"):
+    codes = [f"from cuda.core.graph import {name}", f"import cuda.core.graph as g; g.{name}"]
+    if name == "GraphDef":
+        codes += ["from cuda.core import GraphDef", "import cuda.core; cuda.core.GraphDef"]
+    for code in codes:
         with pytest.warns(
             DeprecationWarning, match=rf"graph\.{name} is deprecated: use "
         ) as caught:

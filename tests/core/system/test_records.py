@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from cuda.bindings import nvml
 from cuda.core import system
-from cuda.core.system import _nvml_context, _system
+from cuda.core.system import _numbers, _nvml_context, _system
 
 ATTRIBUTES = (
     "multiprocessor_count",
@@ -56,6 +56,40 @@ def test_fields_of_a_pci_address():
 def test_nvml_counts_the_devices(nvml_device, monkeypatch):
     monkeypatch.setattr(nvml, "device_get_count_v2", lambda: 7)
     assert system.get_num_devices() == 7
+
+
+# nvmlValueType_t: the members of nvmlValue_t
+MEMBERS = ("d_val", "ui_val", "ul_val", "ull_val", "sll_val", "si_val", "us_val")
+
+
+@pytest.mark.parametrize("kind", [-1, *range(8)])
+def test_the_type_of_a_field_selects_the_member_of_its_value(kind):
+    values = {name: [10 + number] for number, name in enumerate(MEMBERS)}
+    data = {"nvml_return": 0, "value_type": kind, "value": SimpleNamespace(**values)}
+    field = of_data(system.FieldValue, **data)
+    if kind in range(len(MEMBERS)):
+        assert field.value == 10 + kind
+    else:
+        with pytest.raises(RuntimeError, match=f"a value of unknown type {kind}$"):
+            print(field.value)
+
+
+def test_positions_of_bits_in_several_words():
+    words = (1 | 1 << 63, 0, 1 << 5)
+    assert _numbers.indices_of_bits(words) == [0, 63, 2 * 64 + 5]
+
+
+@pytest.mark.parametrize(("number", "is_field"), [(7, False), (8, True), (9, True)])
+def test_thresholds_are_fields_from_ada_on(nvml_device, monkeypatch, recwarn, number, is_field):
+    monkeypatch.setattr(nvml, "device_get_architecture", lambda handle: number)
+    nvml_device.temperature.get_threshold("shutdown")
+    assert [each.category for each in recwarn] == [DeprecationWarning] * is_field
+    assert all(each.filename == __file__ for each in recwarn)
+
+
+def test_digits_of_the_version_of_cuda(nvml_device, monkeypatch):
+    monkeypatch.setattr(nvml, "system_get_cuda_driver_version_v2", lambda: 12047)
+    assert system.get_user_mode_driver_version() == (12, 4)
 
 
 def test_a_repair_is_pending_for_channels_and_clusters_apart():

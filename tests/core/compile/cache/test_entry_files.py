@@ -9,7 +9,14 @@ import zlib
 from types import SimpleNamespace
 
 import pytest
-from cuda.core.compile.cache import entry_files, file_stream, program_data
+from cuda.core.compile.cache import (
+    command,
+    entry,
+    entry_files,
+    file_stream,
+    keys,
+    program_data,
+)
 from cuda.core.compile.cache.entry_files import EntryFiles, UseClock
 from cuda.core.compile.cache.statistics import Counted
 from cuda.core.utils import FileStreamProgramCache
@@ -103,6 +110,77 @@ class TestUseClock:
         now = clock.next()
         monkeypatch.setattr(time, "time_ns", lambda: now + age)
         assert clock.latest() == (now if is_latest else 0)
+
+
+class TestContent:
+    CONTENT = entry.program_content(DIGEST, b"image", {"f": b"_Z1f"}, b".entry")
+
+    def test_the_parts_are_split_again(self):
+        assert entry.split(DIGEST, self.CONTENT) == (b"image", ({"f": b"_Z1f"}, b".entry"))
+        empty = entry.program_content(DIGEST, b"", {}, b"")
+        assert entry.split(DIGEST, empty) == (b"", ({}, b""))
+
+    def test_a_truncated_file_is_damaged(self):
+        body = self.CONTENT.removesuffix(entry.MAGIC)
+        for kept in range(len(body)):
+            assert entry.split(DIGEST, body[:kept] + entry.MAGIC) == (None, None)
+            assert entry.split(DIGEST, body[kept + 1 :] + entry.MAGIC) == (None, None)
+
+    def test_earlier_data_belong_to_one_image(self):
+        content = program_data.pack(b"image", {"f": b"_Z1f"}, b".entry")
+        assert program_data.read(content, b"image") == ({"f": b"_Z1f"}, b".entry")
+        for wrong in (content + b"x", content[:-1], b"x" + content, content[1:], b""):
+            assert program_data.read(wrong, b"image") is None
+        for image in (b"other", b"images"):
+            assert program_data.read(content, image) is None
+
+
+def test_the_keys_of_equal_texts_do_not_depend_on_shared_objects():
+    text = "x" * 100
+    other = "".join(list(text))
+    first, second = ((text, each, (), None, None, None) for each in (text, other))
+    assert keys._digest(first) == keys._digest(second)
+
+
+class TestLimits:
+    @pytest.fixture
+    def cache(self, tmp_path, monkeypatch):
+        """A cache of 1600 bytes; `cache.evictions` counts the measurements of its folder."""
+        cache = FileStreamProgramCache(tmp_path, max_size_bytes=1600)
+        cache.evictions = []
+        monkeypatch.setattr(cache, "_evict", cache.evictions.append)
+        return cache
+
+    def test_the_folder_is_measured_after_a_sixteenth_of_the_limit(self, cache):
+        cache["a"] = b"x" * 60
+        cache["b"] = b"x" * 40
+        assert cache.evictions == []
+        cache["c"] = b"x"
+        assert cache.evictions == [1600]
+
+    def test_a_smaller_value_and_a_deletion_add_nothing(self, cache):
+        cache["a"] = b"x" * 100
+        cache["a"] = b"x" * 30
+        del cache["a"]
+        assert cache.evictions == [] and cache._tracked_size_bytes == 0
+
+    @pytest.mark.parametrize(("size", "is_measured"), [(1600, False), (1601, True)])
+    def test_the_folder_is_measured_above_the_limit(self, cache, size, is_measured):
+        cache._tracked_size_bytes = size - 1
+        cache["a"] = b"x"
+        assert cache.evictions == [1600] * is_measured
+
+    def test_lookups_are_counted(self, cache):
+        cache["a"] = b"x"
+        assert cache["a"] == b"x" and cache.get("b") is None and cache.get("c") is None
+        counts = {"hits": 1, "misses": 2, "writes": 1, "evictions": 0}
+        assert cache.stats() == {**counts, "entries": 1, "bytes": 1}
+
+    def test_clear_removes_the_groups(self, cache):
+        cache["a"] = b"x"
+        cache.clear()
+        assert os.listdir(cache._files.folder) == []
+        assert command.main(cache._root, None, True) == 0
 
 
 def test_a_new_clock_has_no_use(monkeypatch):
