@@ -278,6 +278,9 @@ TEST_F(faults, endless_recursion_overflows_the_stack) {
   auto f = run("k", {1}, {32}, ~0u);
   EXPECT_EQ(f.kind, fault_kind::stack_overflow);
   EXPECT_EQ(report::code(f.kind), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  EXPECT_EQ(f.other_threads, 31u);
+  // A call takes 96 bytes: 72 of the frame, and the return address, in units of 16.
+  EXPECT_EQ(f.detail, "call depth 11 needs more than the 1024 bytes of stack of a thread");
   m.options.stack_bytes = 1 << 16;
   runs("k", {1}, {32}, 200u);
 }

@@ -137,8 +137,11 @@ TEST(call, a_pointer_that_is_no_function_of_this_form_is_a_bad_target) {
   EXPECT_EQ(result.fault->kind, report::fault_kind::bad_call_target);
   EXPECT_EQ(report::code(result.fault->kind), CUDA_ERROR_INVALID_PC);
   EXPECT_EQ(result.fault->thread[0], 1u);
+  EXPECT_EQ(result.fault->other_threads, 15u);
+  EXPECT_EQ(result.fault->detail, "0x0 is no function");
   result = m.run("k", {1}, {1}, io, 3u);
   ASSERT_TRUE(result.fault);
+  EXPECT_EQ(result.fault->other_threads, 0u);
   EXPECT_NE(result.fault->detail.find("other parameters"), std::string::npos);
 }
 
