@@ -126,6 +126,20 @@ def test_libdevice_is_linked_in_once(result):
     assert result(codes[0], 16) == 4.0
 
 
+def test_a_missing_libdevice_is_named(monkeypatch):
+    import cuda.pathfinder
+
+    def find(name):
+        raise cuda.pathfinder.BitcodeLibNotFoundError(f"no {name}")
+
+    monkeypatch.setattr(cuda.pathfinder, "find_bitcode_lib", find)
+    text = r"requires libdevice\.10\.bc, which was not found: no device\. The package nvidia-nvvm"
+    with make(calling("__nv_sqrtf"), use_libdevice=True) as program:
+        with pytest.raises(RuntimeError, match=text) as caught:
+            program.compile("ptx")
+    assert type(caught.value.__cause__) is cuda.pathfinder.BitcodeLibNotFoundError
+
+
 def test_without_libdevice_its_functions_remain_unresolved():
     with make(calling("__nv_sqrtf")) as program:
         assert b".extern .func" in program.compile("ptx").code

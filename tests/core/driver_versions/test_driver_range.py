@@ -143,6 +143,25 @@ print(body.memset(buffer, 1, 64).is_valid, graph.tree().count("memset"))
     assert on_driver(version, code) == ["called", "True", "2"]
 
 
+def test_a_foreign_condition_is_unknown_to_drivers_before_13_2(on_driver):
+    code = """
+from cuda.bindings import driver
+from cuda.core.graph import GraphDefinition
+graph = GraphDefinition()
+native = driver.CUgraph(int(graph.handle))
+context = driver.cuCtxGetCurrent()[1]
+params = driver.CUgraphNodeParams()
+params.type = driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+params.conditional.handle = driver.cuGraphConditionalHandleCreate(native, context, 0, 0)[1]
+params.conditional.type = driver.CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_WHILE
+params.conditional.size, params.conditional.ctx = 1, context
+driver.cuGraphAddNode(native, [], None, 0, params)
+(node,) = graph.nodes()
+print(type(node).__name__, node.cond_type, node.condition, node.branches, graph.tree())
+"""
+    assert " ".join(on_driver(13000, code)) == "ConditionalNode None None () 0: conditional"
+
+
 @pytest.mark.parametrize("version", [11040, 11080])
 def test_drivers_of_cuda_11_are_refused_with_a_hint(run_python, version):
     code = f"""

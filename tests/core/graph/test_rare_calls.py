@@ -140,6 +140,7 @@ class TestNodes:
     def test_an_object_that_was_not_initialized(self):
         assert repr(GraphNode.__new__(GraphNode)) == "<GraphNode>"
         assert repr(KernelNode.__new__(KernelNode)) == "<KernelNode>"
+        assert list(GraphNode.__new__(GraphNode).pred) == []
 
     def test_data_belongs_to_an_edge(self, graph):
         first = graph.empty()
@@ -176,6 +177,13 @@ class TestNodes:
 
     def test_a_copy_of_no_bytes(self, graph, numbers):
         assert graph.memcpy(numbers.buffer, numbers.buffer, 0).size == 0
+
+
+def test_options_of_an_allocation_are_its_keywords(graph, device):
+    options = {"device": device, "memory_type": "managed", "peer_access": ()}
+    with pytest.warns(DeprecationWarning, match=r"the options of allocate\(\).* its keywords"):
+        node = graph.allocate(48, options=options)
+    assert (node.bytesize, node.memory_type, node.device_id) == (48, "managed", 0)
 
 
 def test_a_memory_resource_that_was_not_initialized():
