@@ -37,6 +37,7 @@ CASES = {
     "name that ends in _out": ("f(Size *size_out)", "", "out"),
     "const char is text": ("f(const char *name)", "", "in"),
     "char with a length is a buffer": ("f(char *name, int len)", "", "out text[len] in"),
+    "char behind a length": ("f(int len, char *name, int other)", "", "in in in"),
     "char alone is the caller's": ("f(char *code)", "", "in"),
     "char before another output is of fixed length": (
         "f(char *luid, unsigned int *mask)",
@@ -121,6 +122,93 @@ CASES = {
     "resources by address": ("f(int count, Resource *resources)", "", "in ptr"),
     "location is an input": ("fGet(Location *where)", r"\param where - Returned", "in"),
     "iterator": ("f(Id *at)", "", "iterator"),
+    "numbers of each width": (
+        "f(const int8_t *a, const uint16_t *b, const int32_t *c, const uint64_t *d, "
+        "const unsigned char *e, const long long *g)",
+        "",
+        "list list list list list list",
+    ),
+    "a single address beside a count is no list": ("f(void *data, size_t num)", "", "in in"),
+    "value between a count and text": ("f(size_t count, int n, char *name)", "", "in in in"),
+    "size beside a buffer behind a constant": (
+        "f(const char *a, char *b, size_t *size)",
+        "",
+        "in in inout",
+    ),
+    "size behind constant text": ("f(char *b, const char *a, size_t *size)", "", "in in out"),
+    "array of the callee behind a size": (
+        "f(size_t *before, const Box **boxes_out, int *other, size_t n, size_t *numBoxes_out)",
+        "",
+        "out out callee list[numBoxes_out] out in out",
+    ),
+    "numbers beside a capacity": ("f(int *n, size_t *numBoxes)", "", "out count"),
+    "constants beside a capacity": (
+        "f(const Box *from, const Size *to, size_t *numBoxes)",
+        "",
+        "list in count",
+    ),
+    "structs behind a capacity": ("f(size_t *numBoxes, Size *sizes)", "", "count in"),
+    "no export without a type": ("fExport(void *handle, Mode mode)", "", "in in"),
+    "list of types to export": ("fExport(void *handle, const HandleType *types)", "", "in list"),
+    "type that is not exported": ("f(void *handle, HandleType type)", "", "in in"),
+    "addresses that are exported": ("fExport(void **handle, HandleType type)", "", "out in"),
+    "attribute at the end": ("fGet(Attribute which, void *value)", "", "in out attr[which]"),
+    "size of an attribute at the end": (
+        "fGet(Attribute which, void *value, size_t *size)",
+        "",
+        "in out attr[which] attrsize",
+    ),
+    "description before a count": ("f(const Size *sizeDesc, size_t count)", "", "in in"),
+    "number named like a description before a count": (
+        "f(const int *theDesc, size_t count)",
+        "",
+        "list[count] in",
+    ),
+    "value before a count": ("f(const int *a, int b, size_t count)", "", "list in in"),
+    "new handle alone before a count": ("f(Box *box, size_t count)", "", "out in"),
+    "handles alone before a count": ("f(Box *boxes, size_t count)", "", "list[count] in"),
+    "constant handle alone before a count": (
+        "f(const Box *box, size_t count)",
+        "",
+        "list[count] in",
+    ),
+    "number alone before a count": ("f(int *value, size_t count)", "", "list[count] in"),
+    "number of outputs in a run": (
+        "f(const int *a, int *numB, size_t count)",
+        "",
+        "list[count] out in",
+    ),
+    "constant numbers of outputs in a run": (
+        "f(const int *a, const int *numB, size_t count)",
+        "",
+        "list[count] list[count] in",
+    ),
+    "structs named like a number in a run": (
+        "f(const int *a, const Size *numB, size_t count)",
+        "",
+        "list[count] list[count] in",
+    ),
+    "count of outputs in a run": (
+        "f(const int *a, const int *bCount, size_t count)",
+        "",
+        "list[count] list in",
+    ),
+    "new handle behind a count": (
+        "f(size_t count, const int *a, Box *box)",
+        r"\param box - Returned box",
+        "in list[count] out",
+    ),
+    "numbers behind a count": (
+        "f(size_t count, int *a)",
+        r"\param a - Returned numbers",
+        "in out list[count]",
+    ),
+    "callback in front of others": (
+        "f(int n, Listener fn, void *userData, Box box)",
+        "",
+        "in callback callback_data in",
+    ),
+    "data in front of a callback": ("f(void *userData, Listener fn, int n)", "", "in in in"),
     "iterator that is made": ("f(Id *at_out)", "", "out"),
 }
 
@@ -129,7 +217,7 @@ CASES = {
 def classifier(toy_decisions):
     decisions = dataclasses.replace(
         toy_decisions,
-        identity_integers={"Id"},
+        identity_integers={"Id", "Size"},
         always_in={"Location"},
         iterators={"Id"},
         short_lists={"cuuint64_t"},
@@ -147,6 +235,35 @@ def test_rule(classifier, prototype, comment, roles):
     function = read_function(f"{prototype} -> Mode  test.h")
     classifier.classify(function, f"/** {comment} */")
     assert " ".join(p.kind for p in function.params) == roles
+
+
+def test_kinds_of_types(classifier):
+    sizes = {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+    kinds = classifier.kinds
+    assert {kinds[name] for name in {*sizes, "char", "unsigned long", "size_t"}} == {"scalar"}
+    named = {"void": "void", "Box": "handle", "Id": "handle", "Size": "struct", "Mode": "enum"}
+    named |= {"Listener": "callback", "Getter": "function", "cuuint64_t": "scalar"}
+    assert {name: kinds[name] for name in named} == named
+
+
+def test_a_pointer_to_an_opaque_struct_is_its_handle():
+    types = [*TYPES, FactTypedef("opaque", "Any", "void *"), FactTypedef("opaque", "B", "Box_st *")]
+    handles = classify.opaque_handles(Facts("test", "", [], types=types))
+    assert handles == {("Box_st", 2): ("Box", 1), ("Resource_st", 2): ("Resource", 1)}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "expected"),
+    [
+        ("const CUgraphNode *const *", ("CUgraphNode", 2)),
+        ("unsigned char [16]", ("unsigned char", 1)),
+        ("struct Box_st **", ("Box_st", 2)),
+        ("int *[]", ("int", 2)),
+        ("size_t", ("size_t", 0)),
+    ],
+)
+def test_a_type_has_a_name_and_stars(spelling, expected):
+    assert classify.split_type(spelling) == expected
 
 
 def test_a_comment_is_read_parameter_by_parameter():

@@ -201,6 +201,7 @@ def test_escapes_and_adjacent_strings_have_their_lines():
         ('rf"{mark} k() {{ f({n!r:>{width}}); }}\\n"', "0 k() { f(0); }\\n"),
         ('b"__device__ k() {\\t\\x41\\101; }"', "__device__ k() {\tAA; }"),
         ('"__device__ k() { \\\n}"', "__device__ k() { }"),
+        ('r"a\\"bc" "d"', 'a\\"bcd'),
     ],
 )
 def test_a_literal_is_evaluated_with_zeros_for_expressions(literal, text):
@@ -209,6 +210,15 @@ def test_a_literal_is_evaluated_with_zeros_for_expressions(literal, text):
 
 def test_an_expression_without_an_end_reaches_to_the_end():
     assert _read_segment('f"a {b"', 1, 1).text == "a 0"
+
+
+def test_lines_in_triple_quotes():
+    source = "a = (f'''__global__ void k({a}) {{\n  f();\n\n  g();\n}}\n'''\n  '\\n')"
+    assert lines_of_literals(source) == [{2, 4}]
+
+
+def test_a_text_without_a_body_or_a_mark_is_no_kernel():
+    assert lines_of_literals("a = '__global__'\nb = 'void k() { f(); }'\n") == []
 
 
 def test_a_docstring_is_no_kernel():
