@@ -141,7 +141,7 @@ PARTS = [
         "run_surface.cpp texel_format.cpp texture_access.cpp "
         "mappings.cpp matrix_move.cpp rehearsal.cpp virtual_region.cpp observer.cpp "
         "access_shape.cpp fingerprint.cpp handler_table.cpp written_bytes.cpp device_heap.cpp "
-        "shared_file.cpp cluster.cpp arena.cpp code.cpp image.cpp "
+        "shared_file.cpp transcript.cpp run.cpp block.cpp cluster.cpp arena.cpp code.cpp image.cpp "
         "quad_product.cpp sparse.cpp special_terms.cpp address_space.cpp "
         "pack.cpp reduce_floats.cpp wide_atomic.cpp" + BASELINE_HANDLERS,
     ),

@@ -78,6 +78,8 @@ struct function_code {
   std::vector<instruction> tuned;
   // Instructions whose results are the same in all blocks of a launch. They run once per frame.
   std::vector<instruction> fixed;
+  // By instruction, see decode/block_roles.hpp; empty if blocks take different ways.
+  std::vector<std::uint8_t> roles;
   std::uint32_t passages = 0;  // see schedule/warp/passage.hpp
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "emulator/exec/decode/block_roles.hpp"
 #include "emulator/exec/decode/opcodes.hpp"
 #include "emulator/exec/decode/tuning.hpp"
 #include "emulator/exec/handler_table.hpp"
@@ -159,7 +160,13 @@ function_code function_decoder::run() {
   current_index_ = count ? count - 1 : 0;
   emit(nullptr, flow::ret);
   resolve_branches();
-  if (refused_.empty()) tune(*owner_.source, uses, fixed, first_of_, register_slots_, out_);
+  if (refused_.empty()) {
+    tune(*owner_.source, uses, fixed, first_of_, register_slots_, out_);
+    const auto roles = find_block_roles(*owner_.source, source_, parameters_in_frame_);
+    for (const instruction& instr : out_.code) {
+      if (!roles.empty()) out_.roles.push_back(roles[instr.source]);
+    }
+  }
   return std::move(out_);
 }
 

@@ -55,9 +55,10 @@ class fixed_finder {
  private:
   bool is_fixed(const ptx::instruction& i) {
     const ptx::mnemonic& m = owner_.mnemonic_of(i);
-    const bool is_parameter = loads_parameter(i) && !parameters_in_frame_;
-    const bool is_pure = is_parameter || std::ranges::count(pure_opcodes, i.opcode);
-    if (!is_pure || i.guard != ptx::no_index || m.has(ptx::qualifier::cc)) return false;
+    const bool is_parameter = loads_parameter(f_, i) && !parameters_in_frame_;
+    if (!(is_parameter || is_pure(i.opcode)) || i.guard != ptx::no_index ||
+        m.has(ptx::qualifier::cc))
+      return false;
     if (mark_number(f_.operands_of(i).front().name)) return false;  // it counts executions
     ptx::find_register_access(owner_, f_, i, access_);
     return std::ranges::all_of(access_.writes, [&](auto r) { return uses_.writes[r] == 1; }) &&
@@ -65,17 +66,9 @@ class fixed_finder {
            std::ranges::all_of(f_.operands_of(i), [&](const auto& o) { return is_fixed(o); });
   }
 
-  // Results of calls are in the space of parameters too.
-  bool loads_parameter(const ptx::instruction& i) const {
-    return i.opcode == opcode::ld && std::ranges::any_of(f_.operands_of(i), [](const auto& o) {
-             return o.kind == operand_kind::address && o.base == ptx::address_base::symbol &&
-                    o.symbol == ptx::symbol_kind::parameter;
-           });
-  }
-
   bool is_fixed(const ptx::operand& o) const {
     if (o.kind == operand_kind::special_register) {
-      return std::ranges::count(fixed_registers, o.special);
+      return is_fixed_register(o.special);
     }
     const bool has_elements = o.kind == operand_kind::vector || o.kind == operand_kind::pair;
     return !has_elements ||
@@ -190,6 +183,19 @@ register_uses::register_uses(const ptx::module& owner, const ptx::function& f)
     }
     for (std::uint32_t r : access.reads) ++reads[r];
   }
+}
+
+bool is_pure(opcode name) { return std::ranges::count(pure_opcodes, name) != 0; }
+
+bool is_fixed_register(ptx::special_register name) {
+  return std::ranges::count(fixed_registers, name) != 0;
+}
+
+bool loads_parameter(const ptx::function& f, const ptx::instruction& i) {
+  return i.opcode == opcode::ld && std::ranges::any_of(f.operands_of(i), [](const auto& o) {
+           return o.kind == operand_kind::address && o.base == ptx::address_base::symbol &&
+                  o.symbol == ptx::symbol_kind::parameter;
+         });
 }
 
 std::vector<bool> find_fixed(const ptx::module& owner, const ptx::function& f,

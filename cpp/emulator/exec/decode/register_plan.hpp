@@ -16,6 +16,13 @@ struct register_uses {
   register_uses(const ptx::module& owner, const ptx::function& f);
 };
 
+// Checks that an opcode has no side effect, and a result that depends on its operands only.
+bool is_pure(ptx::opcode name);
+// Checks that a special register has one value per thread index in all blocks of a launch.
+bool is_fixed_register(ptx::special_register name);
+// Checks for a load of a parameter. Results of calls are in the space of parameters too.
+bool loads_parameter(const ptx::function& f, const ptx::instruction& i);
+
 // Finds the PTX instructions of a kernel whose results are the same in all blocks of a launch: they
 // have no side effect, and each register that they read or write is written once.
 std::vector<bool> find_fixed(const ptx::module& owner, const ptx::function& f,

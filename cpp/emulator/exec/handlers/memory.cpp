@@ -324,6 +324,36 @@ void load_load_fma(warp& w, const instruction& first) {
   product.run(w, product);
 }
 
+// Accesses of words in shared memory at the offsets `target` and `cache`, of the first lane of each
+// half. A transcript has checked them, see schedule/transcript.hpp.
+void load_known(warp& w, const instruction& instr) {
+  u32* const d = w.at<u32>(instr.operand[0]);
+  __builtin_memcpy(d, w.shared + instr.target, half_warp * sizeof(u32));
+  __builtin_memcpy(d + half_warp, w.shared + instr.cache, half_warp * sizeof(u32));
+}
+void load_known_equal(warp& w, const instruction& instr) {
+  u32* const d = w.at<u32>(instr.operand[0]);
+  const auto shared = reinterpret_cast<uint64_t>(w.shared);
+  const u32 low = load_one<u32>(shared + instr.target), high = load_one<u32>(shared + instr.cache);
+  for (int l = 0; l < half_warp; ++l) d[l] = low;
+  for (int l = half_warp; l < warp_size; ++l) d[l] = high;
+}
+void store_known(warp& w, const instruction& instr) {
+  const u32* const s = w.at<u32>(instr.operand[0]);
+  __builtin_memcpy(w.shared + instr.target, s, half_warp * sizeof(u32));
+  __builtin_memcpy(w.shared + instr.cache, s + half_warp, half_warp * sizeof(u32));
+}
+// The immediate consists of the offsets of consecutive words. Equal words are at the other two.
+void multiply_add_known(warp& w, const instruction& instr) {
+  const auto shared = reinterpret_cast<uint64_t>(w.shared);
+  const auto at = static_cast<uint64_t>(instr.immediate);
+  float* d = w.at<float>(instr.operand[0]);
+  const float* c = w.at<float>(instr.operand[3]);
+  constexpr form each = form::consecutive, one = form::equal;
+  multiply_add<each, one>(d, shared + static_cast<u32>(at), shared + instr.target, c);
+  multiply_add<each, one>(d + half_warp, shared + (at >> 32), shared + instr.cache, c + half_warp);
+}
+
 // Kernel parameters are equal for all threads, and the decoder knows the offset.
 template <class M, class D>
 void load_parameter(warp& w, const instruction& instr) {
@@ -423,7 +453,7 @@ constexpr void add_shaped(handler_entry*& at) {
 }
 
 constexpr auto entries = [] {
-  std::array<handler_entry, 113 + 25> list{};
+  std::array<handler_entry, 113 + 29> list{};
   handler_entry* at = list.data();
   add_accesses<word{"global"}, global_location>(at);
   add_accesses<word{"local"}, local_location>(at);
@@ -443,6 +473,10 @@ constexpr auto entries = [] {
   *at++ = {"st.global.u32.b32.v4.next", &store_words<4>};
   *at++ = {"st.global.u32.b32.v4.first", &find_words<4, &store_words<4>>};
   *at++ = {"fused.ld.ld.fma.f32", &load_load_fma};
+  *at++ = {"known.ld", &load_known};
+  *at++ = {"known.ld.equal", &load_known_equal};
+  *at++ = {"known.st", &store_known};
+  *at++ = {"known.fma", &multiply_add_known};
   *at++ = {"local_address.b64", &local_address};
   *at++ = {"touch.global", &touch};
   std::ranges::sort(list, {}, &handler_entry::name);

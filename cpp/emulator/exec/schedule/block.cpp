@@ -13,6 +13,7 @@
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/schedule/order.hpp"
+#include "emulator/exec/schedule/transcript.hpp"
 #include "emulator/exec/schedule/warp/frame.hpp"
 #include "emulator/exec/schedule/warp/interpret.hpp"
 #include "emulator/exec/tensor/tensor_instructions.hpp"
@@ -146,6 +147,27 @@ bool arrive_partial_warp(block_state& block) {
   return false;
 }
 
+// Lets all threads start at the first instruction.
+void begin_warps(block_state& block) {
+  launch_state& launch = *block.launch;
+  for (warp_state& w : block.warps) {
+    w.view.live = w.view.existing;
+    w.backward_branches = 0;
+    w.is_rotating = false;
+    w.cluster_arrived = w.cluster_passed = 0;
+    w.splits.clear();
+    frame* entry = make_entry_frame(w, launch.code.functions.front());
+    entry->parent = nullptr;
+    entry->depth = entry->base = 0;
+    entry->users = 1;
+    if (!launch.is_followed || launch.checks) set_fixed_values(w.view, *entry);
+    warp_split start;
+    start.lanes = w.view.live;
+    start.top_frame = entry;
+    w.splits.add(start);
+  }
+}
+
 bool waits_for_cluster(const block_state& block) {
   return std::ranges::any_of(block.warps, [](const warp_state& w) {
     return std::any_of(w.splits.begin(), w.splits.end(),
@@ -162,6 +184,7 @@ void prepare(block_state& block, launch_state& launch, range_cache* ranges) {
   std::size_t per_warp = std::size_t{launch.stack_bytes} * warp_size;
   block.local.resize(per_warp * block.warps.size());
   block.order.resize(block.warps.size());
+  block.script = transcript::create(launch);
   for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
     warp& view = block.warps[i].view;
     view.block = &block;
@@ -198,26 +221,17 @@ void begin(block_state& block, std::uint64_t number) {
         static_cast<std::uint32_t>(shuffled_index(i, block.order.size(), order, number));
   }
   copy_parameters(block, launch.code.functions.front());
-  for (warp_state& w : block.warps) {
-    w.view.live = w.view.existing;
-    w.backward_branches = 0;
-    w.is_rotating = false;
-    w.cluster_arrived = w.cluster_passed = 0;
-    w.splits.clear();
-    frame* entry = make_entry_frame(w, launch.code.functions.front());
-    entry->parent = nullptr;
-    entry->depth = entry->base = 0;
-    entry->users = 1;
-    if (!launch.is_followed || launch.checks) set_fixed_values(w.view, *entry);
-    warp_split start;
-    start.lanes = w.view.live;
-    start.top_frame = entry;
-    w.splits.add(start);
-  }
+  block.is_scripted = block.script && block.script->is_ready();
+  if (block.is_scripted) return;
+  begin_warps(block);
+  block.recorder = nullptr;
+  if (block.script) block.script->start(block);
   if (launch.checks) launch.checks->begin(block);
 }
 
-block_progress run_round(block_state& block) {
+namespace {
+
+block_progress run_warps(block_state& block) {
   bool has_yielded = false;
   for (warp_state& w : block.warps) ++w.view.round;
   for (int pass = 0; !has_yielded; ++pass) {
@@ -238,6 +252,18 @@ block_progress run_round(block_state& block) {
     return block_progress::yielded;
   }
   return block_progress::yielded;
+}
+
+}  // namespace
+
+block_progress run_round(block_state& block) {
+  if (std::exchange(block.is_scripted, false)) {
+    if (block.script->run(block)) return block_progress::finished;
+    begin_warps(block);
+  }
+  const block_progress progress = run_warps(block);
+  if (block.recorder) block.recorder->finish(block, progress == block_progress::finished);
+  return progress;
 }
 
 }  // namespace halfwarp::emulator::exec

@@ -28,6 +28,7 @@ class launch_checks;
 class launch_counts;
 class observer;
 class race_checker;
+class transcript;
 struct undefined_values;
 
 // Thrown by handlers and the scheduler. Ends the launch.
@@ -101,8 +102,11 @@ struct block_state {
   // For the check of uninitialized memory: the states of the bytes.
   std::vector<std::byte> shared_states, local_states;
   std::uint32_t live_threads = 0;
-  std::uint32_t used_barriers = 0;   // bit n: threads arrived at barrier n
-  std::vector<std::uint32_t> order;  // of the warps
+  std::uint32_t used_barriers = 0;     // bit n: threads arrived at barrier n
+  std::vector<std::uint32_t> order;    // of the warps
+  std::shared_ptr<transcript> script;  // null if blocks take different ways
+  transcript* recorder = nullptr;      // the transcript, while it records this block
+  bool is_scripted = false;            // the transcript runs the block
 };
 
 // Shared by the host threads that run one launch.

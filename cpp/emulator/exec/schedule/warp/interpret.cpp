@@ -15,6 +15,7 @@
 #include "emulator/exec/decode/tuning.hpp"
 #include "emulator/exec/profile/launch_counts.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
+#include "emulator/exec/schedule/transcript.hpp"
 #include "emulator/exec/schedule/warp/collective.hpp"
 #include "emulator/exec/schedule/warp/frame.hpp"
 #include "emulator/exec/schedule/warp/passage.hpp"
@@ -93,6 +94,7 @@ class split_run {
       if (instr.guard >= 0) {
         active &= view.predicates[instr.guard] ^ instr.guard_flip;
         counter_.on_guard(instr, active);
+        record_guard(instr, active);
       }
       if (!instr.needs_attention) [[likely]] {
         if (active) {
@@ -150,9 +152,19 @@ class split_run {
     position_ = code_ + at;
     return true;
   }
+  [[gnu::always_inline]] void record_guard(const instruction& instr, lane_mask active) {
+    if constexpr (Kind == run_kind::observed) {
+      if (transcript* const recorder = w_.view.block->recorder) {
+        recorder->record_guard(w_.view, instr, f_.lanes, active);
+      }
+    }
+  }
   [[gnu::always_inline]] void observe(const instruction& instr, lane_mask active) {
     if constexpr (Kind == run_kind::observed) {
       const launch_state& launch = *launch_;
+      if (transcript* const recorder = w_.view.block->recorder) {
+        recorder->record(w_.view, instr, active);
+      }
       if (launch.observed_by) launch.observed_by->record(w_.view, instr, active);
       if (launch_checks* const checks = launch.checks) {
         const bool is_concern = checks->concern(w_.view, instr);
@@ -461,7 +473,8 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
 // A separate function, so that the compiler lays out the loop of run_warp for one case only.
 [[gnu::noinline, gnu::cold]] warp_progress run_followed(warp_state& w, std::uint64_t budget) {
   const launch_state& launch = *w.view.block->launch;
-  if (launch.observed_by || launch.checks) return run_splits<run_kind::observed>(w, budget);
+  const bool is_observed = launch.observed_by || launch.checks || w.view.block->recorder;
+  if (is_observed) return run_splits<run_kind::observed>(w, budget);
   return run_splits<run_kind::counted>(w, budget);
 }
 
@@ -469,7 +482,7 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
   const launch_state& launch = *w.view.block->launch;
-  if (launch.observed_by || launch.is_followed) [[unlikely]]
+  if (launch.observed_by || launch.is_followed || w.view.block->recorder) [[unlikely]]
     return run_followed(w, budget);
   return run_splits<run_kind::normal>(w, budget);
 }
