@@ -159,7 +159,6 @@ class Temperature(OfDevice):
         --------
         nvmlDeviceGetTemperatureV : the NVML function.
         """
-        return nvml.device_get_temperature_v(self._handle, 0)
 
     def get_threshold(self, threshold_type: "TemperatureThresholds | str") -> int:
         """Return a temperature threshold in degrees Celsius. Host only.

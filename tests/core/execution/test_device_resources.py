@@ -249,6 +249,13 @@ def test_a_context_gets_the_configured_workqueue(device, sm, workqueue):
         assert context.resources.workqueue.sharing_scope == "green_ctx_balanced"
 
 
+def test_the_limit_of_a_workqueue_has_32_bits():
+    assert WorkqueueResourceOptions(concurrency_limit=2**32 - 1).concurrency_limit == 2**32 - 1
+    for wrong in (0, 2**32):
+        with pytest.raises(ValueError, match=f"concurrency_limit must be .*, got {wrong}$"):
+            WorkqueueResourceOptions(concurrency_limit=wrong)
+
+
 def test_none_keeps_a_setting(workqueue):
     queue = workqueue
     before = queue.sharing_scope, queue.concurrency_limit

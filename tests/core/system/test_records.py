@@ -53,6 +53,22 @@ def test_fields_of_a_pci_address():
     assert (info.subsystem_id, info.base_class, info.sub_class) == (0x18BE10DE, 3, 2)
 
 
+def test_a_device_that_does_not_exist_is_noted(nvml_device):
+    count = system.get_num_devices()
+    with pytest.raises(system.NvmlError) as caught:
+        system.Device(index=count)
+    note = f"NVML has no device {count}; it has {count}, with indices from 0"
+    assert note in caught.value.__notes__
+
+
+def test_event_types_unknown_to_this_release_are_left_out(nvml_device, monkeypatch):
+    known = nvml.EventType.XID_CRITICAL_ERROR | nvml.EventType.PSTATE
+    mask = int(known) | 1 << 60
+    monkeypatch.setattr(nvml, "device_get_supported_event_types", lambda handle: mask)
+    types = nvml_device.get_supported_event_types()
+    assert sorted(map(str, types)) == ["pstate", "xid_critical_error"]
+
+
 def test_nvml_counts_the_devices(nvml_device, monkeypatch):
     monkeypatch.setattr(nvml, "device_get_count_v2", lambda: 7)
     assert system.get_num_devices() == 7
@@ -144,6 +160,12 @@ def test_a_device_without_nvlink_has_no_link(nvml_device, monkeypatch):
 
 
 class TestPartitions:
+    def test_the_pending_mode_follows_the_current_one(self, nvml_device, monkeypatch):
+        for current, pending in ((0, 1), (1, 0)):
+            modes = current, pending
+            monkeypatch.setattr(nvml, "device_get_mig_mode", lambda handle, modes=modes: modes)
+            assert (nvml_device.mig.mode, nvml_device.mig.pending_mode) == (current, pending)
+
     def test_indices_without_a_device_are_left_out(self, nvml_device, monkeypatch):
         def handle_of(handle, index):
             if index in (1, 3):

@@ -206,6 +206,13 @@ class TestCommands:
             (arguments.usage() + "\n", "") if is_help else ("", arguments.usage() + "\n")
         )
 
+    def test_a_script_without_read_permission_is_named(self, tmp_path, monkeypatch):
+        script = tmp_path / "script.py"
+        script.write_text("")
+        assert command.problem_of(str(script)) is None
+        monkeypatch.setattr(os, "access", lambda path, mode: mode != os.R_OK)
+        assert command.problem_of(str(script)) == f"no permission to read {str(script)!r}"
+
     def test_the_path_is_printed(self, cache, capsys):
         assert command.main(["path"]) == 0
         assert capsys.readouterr().out == f"{environment.driver_folder()}\n"

@@ -100,6 +100,15 @@ def test_every_mistake_is_printed_with_its_first_seed(capsys, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("separator", [[], ["--"]])
+@pytest.mark.parametrize(("name", "status"), [("absent", 127), ("text", 126)])
+def test_a_program_that_cannot_start_is_named(tmp_path, capsys, separator, name, status):
+    (tmp_path / "text").write_text("no program")
+    program = str(tmp_path / name)
+    assert explore.main(["2", *separator, program]) == status
+    assert capsys.readouterr().err.startswith(f"explore: {program}: ")
+
+
 def test_a_program_without_mistakes_succeeds(capsys):
     assert explore.explore(2, Program([], seeds=())) == 0
     assert capsys.readouterr().out == "2 seeds: 0 findings, 0 other failures\n"

@@ -62,7 +62,7 @@ def split(digest, content, is_checked=False):
     if size + table + declarations != end:
         return None, None
     image = content[:size]
-    data = content[size:end] if size < end else b""
+    data = content[size:end]
     if not is_checked and _checksum(digest, image, data) != checksum:
         return None, None
     names = names_of(data[:table]) if table else {}

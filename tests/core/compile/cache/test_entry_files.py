@@ -199,6 +199,25 @@ def test_the_list_of_checked_files_is_bounded(tmp_path, monkeypatch):
     assert 5 not in cache._checked
 
 
+@pytest.mark.parametrize(("age", "is_settled"), [(2 * 10**9, False), (2 * 10**9 + 1, True)])
+def test_the_checksum_of_a_settled_file_is_computed_once(tmp_path, monkeypatch, age, is_settled):
+    def split(digest, content, is_checked=False):
+        checked.append(is_checked)
+        return entry.split(digest, content, is_checked)
+
+    checked, cache = [], FileStreamProgramCache(tmp_path)
+    cache._put(DIGEST, entry.program_content(DIGEST, b"image", {}, b""))
+    _, modified = cache._files.read(DIGEST)
+    monkeypatch.setattr(file_stream, "split", split)
+    monkeypatch.setattr(time, "time_ns", lambda: modified + age)
+    for _ in range(2):
+        assert cache._read_program(DIGEST) == (b"image", {}, b"")
+    assert checked == [False, is_settled]
+    cache._put(DIGEST, entry.program_content(DIGEST, b"images", {}, b""))  # another size
+    cache._read_program(DIGEST)
+    assert checked[2] is False
+
+
 def test_a_forked_child_replaces_a_lock_that_a_thread_held(run_python):
     code = """
 import os, threading

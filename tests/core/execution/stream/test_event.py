@@ -137,10 +137,11 @@ class TestDeprecatedSpellings:
             options = EventOptions(**{old: True})
         assert caught[0].filename == __file__
         assert options == EventOptions(**{new: True})
-        with pytest.warns(DeprecationWarning, match=new):
+        with pytest.warns(DeprecationWarning, match=new) as caught:
             assert getattr(options, old) is True
-        with pytest.warns(DeprecationWarning, match=new):
+        with pytest.warns(DeprecationWarning, match=new) as caught_by_set:
             setattr(options, old, False)
+        assert caught[0].filename == caught_by_set[0].filename == __file__
         assert options == EventOptions()
 
     def test_a_dict_of_old_keywords(self, stream):
