@@ -39,6 +39,29 @@ def test_it_counts_with_the_remaining_time(clock):
     assert terminal.getvalue().endswith(progress.CLEAR)
 
 
+def test_the_first_step_and_the_last_one(clock):
+    terminal = Terminal()
+    with progress.progress("calls", 3, terminal) as counted:
+        for _ in range(3):
+            clock[0] += 2
+            counted.step()
+    assert lines(terminal) == [
+        "calls: 1 of 3 (33 %), 4 s left",
+        "calls: 2 of 3 (66 %), 2 s left",
+        "calls: 3 of 3 (100 %), 0 s left",
+    ]
+
+
+def test_each_line_and_its_end_are_written_at_once(clock):
+    terminal, flushed = Terminal(), []
+    terminal.flush = lambda: flushed.append(terminal.getvalue())
+    with progress.progress("calls", 2, terminal) as counted:
+        clock[0] += 2
+        counted.step()
+    line = f"{progress.CLEAR}calls: 1 of 2 (50 %), 2 s left"
+    assert flushed == [line, line + progress.CLEAR]
+
+
 def test_without_a_total_it_only_counts(clock):
     terminal = Terminal()
     with progress.progress("runs", stream=terminal) as counted:

@@ -173,3 +173,20 @@ def test_exit_with_live_objects_prints_nothing(on_null_driver):
         )
         == ""
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "message"),
+    [
+        ((), {}, "missing required argument 'objType' (position 1)"),
+        ((1, 2), {}, "takes 1 argument but 2 were given"),
+        ((1,), {"objType": 1}, "got multiple values for argument 'objType'"),
+        ((), {"x": 1}, "got an unexpected keyword argument 'x'"),
+        ((1,), {"objType": 1, "x": 1}, "got an unexpected keyword argument 'x'"),
+    ],
+)
+def test_arguments_of_sizeof(given, named, message):
+    with pytest.raises(TypeError) as caught:
+        driver.sizeof(*given, **named)
+    assert str(caught.value) == f"sizeof() {message}"
+    assert driver.sizeof(objType=driver.CUuuid) == driver.sizeof(driver.CUuuid) == 16

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from cuda.bindings import _low
-from cuda.bindings._v2 import driver
+from cuda.bindings._v2 import driver, nvrtc
 
 from ..function_tables import slots
 
@@ -189,6 +189,24 @@ def test_texts_are_str_names_are_bytes():
     assert isinstance(driver.get_error_string(1), str)
     name = driver.device_get_name(40, 0)
     assert isinstance(name, bytes) and len(name) == 40
+
+
+def test_names_of_kernels_are_bytes(context):
+    image = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry named() { ret; }\n\0"
+    module = driver.module_load_data(image)
+    assert driver.func_get_name(driver.module_get_function(module, b"named")) == b"named"
+    driver.module_unload(module)
+    library = driver.library_load_data(image, 0, 0, 0, 0, 0, 0)
+    assert driver.kernel_get_name(driver.library_get_kernel(library, b"named")) == b"named"
+    driver.library_unload(library)
+
+
+def test_a_lowered_name_is_bytes():
+    program = nvrtc.create_program(b"template <class T> __global__ void k(T* x) {}", b"a.cu")
+    nvrtc.add_name_expression(program, "k<int>")
+    nvrtc.compile_program(program, [])
+    assert nvrtc.get_lowered_name(program, "k<int>") == b"_Z1kIiEvPT_"
+    nvrtc.destroy_program(program)
 
 
 def test_captures_return_their_dependencies():

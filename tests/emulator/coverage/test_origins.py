@@ -105,9 +105,9 @@ def test_files_of_measured_folders(tree, monkeypatch):
 
 
 def test_the_file_of_the_name_precedes_others(tree):
-    found = Origins(lambda path: True, lambda: [str(tree)])
-    assert found.find(kernel("f();"), str(tree / "b.cu"))[2] == (str(tree / "b.cu"), 2)
-    assert found.find(kernel("f();"), "")[2] == (str(tree / "a.cuh"), 2)
+    everywhere = Origins(lambda path: True, lambda: [str(tree)])
+    assert everywhere.find(kernel("f();"), str(tree / "b.cu"))[2] == (str(tree / "b.cu"), 2)
+    assert everywhere.find(kernel("f();"), "")[2] == (str(tree / "a.cuh"), 2)
     elsewhere = Origins(lambda path: path.endswith(".hpp"), lambda: [str(tree)])
     assert elsewhere.find(kernel("f();"), str(tree / "b.cu"))[2] == (str(tree / "deep/a.hpp"), 2)
 

@@ -54,8 +54,9 @@ def test_a_driver_before_12_is_a_problem(compared, version):
     assert message == f"the driver supports only CUDA {version}: too old"
 
 
-def test_a_driver_of_12_is_reported(compared):
-    driver = {"version": "12.4", "missing_functions": ["cuA", "cuB"]}
+@pytest.mark.parametrize("version", ["12.0", "12.4", "12.0.1"])
+def test_a_driver_of_12_is_reported(compared, version):
+    driver = {"version": version, "missing_functions": ["cuA", "cuB"]}
     findings = compared(driver=driver)
     assert not findings.problems
     assert "2 of 500 functions are missing" in messages(findings.warnings)[0]

@@ -106,6 +106,10 @@ def test_the_summary_has_a_few_lines(report):
     ]
 
 
+def test_the_summary_of_one_problem_counts_no_more(report):
+    assert text.brief(report).splitlines()[-1] == "`halfwarp doctor` shows all findings"
+
+
 def test_the_summary_contains_the_first_problem(report):
     lines = text.brief(report | {"problems": [FINDING, FINDING]}).splitlines()
     assert lines[-3:] == [
