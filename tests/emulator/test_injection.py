@@ -49,6 +49,13 @@ class TestRules:
             pass
         assert rule.hits == 0
 
+    def test_a_new_rule_has_no_counts(self, emulated):
+        rule = emulated.Rule("cuMemAlloc:1=2")
+        try:
+            assert (rule.hits, rule.matches) == (0, 0)
+        finally:
+            rule.disarm()
+
     def test_a_removed_rule_keeps_its_counts(self, driver, emulated):
         with emulated.inject("cuCtxGetDevice", error=801) as rule:
             assert (rule.hits, rule.matches) == (0, 0)  # they are final after the block
@@ -134,6 +141,14 @@ class TestDelays:
         driver.cuMemFree(memory)
 
 
+def footprint(emulated, live, reports=None):
+    """Return a footprint with numbers of live objects, and of reports, by kind."""
+    result = emulated.injection._Footprint()
+    result.live = {kind: {"count": count} for kind, count in live.items()}
+    result.reports = reports or {}
+    return result
+
+
 class TestSweep:
     def clean(self, driver):
         """Create two objects and destroy the created ones, whatever fails."""
@@ -153,6 +168,48 @@ class TestSweep:
 
     def test_counts_the_calls_of_a_function_that_cleans_up(self, driver, emulated):
         assert emulated.sweep(lambda: self.clean(driver)) == 2
+
+    @pytest.mark.parametrize("limit", [1, 2, 3])
+    def test_the_number_of_runs_is_limited(self, driver, emulated, limit):
+        runs = []
+
+        def work():
+            runs.append(1)
+            self.clean(driver)
+
+        if limit == 3:  # the last run has no fault
+            assert emulated.sweep(work, limit=limit) == 2
+        else:
+            with pytest.raises(AssertionError, match=f"still failing calls after {limit} runs$"):
+                emulated.sweep(work, limit=limit)
+        assert len(runs) == limit
+
+    @pytest.mark.parametrize(
+        ("before", "after", "problem"),
+        [
+            ({}, {"event": 0}, None),
+            ({}, {"event": 1}, "call leaked 1 x event"),
+            ({"event": 2}, {"event": 2}, None),
+            ({"event": 2}, {"event": 5}, "call leaked 3 x event"),
+            ({"event": 2}, {}, None),
+        ],
+    )
+    def test_live_objects_are_compared_by_kind(self, emulated, before, after, problem):
+        footprints = [footprint(emulated, live) for live in (before, after)]
+        if problem is None:
+            footprints[1].require_clean_since(footprints[0], "call")
+        else:
+            with pytest.raises(AssertionError, match=f"^sweep: {problem}$"):
+                footprints[1].require_clean_since(footprints[0], "call")
+
+    @pytest.mark.parametrize("kind", ["double-free", "use-after-free"])
+    def test_new_reports_are_a_problem(self, emulated, kind):
+        before, equal = (footprint(emulated, {}, {kind: 1}) for _ in range(2))
+        equal.require_clean_since(before, "call")
+        with pytest.raises(AssertionError, match=f"^sweep: call led to a report of kind {kind}$"):
+            footprint(emulated, {}, {kind: 2}).require_clean_since(before, "call")
+        with pytest.raises(AssertionError, match=kind):
+            before.require_clean_since(footprint(emulated, {}), "call")
 
     def test_the_first_use_of_the_device_can_be_swept(self, run_python):
         code = """
