@@ -5,7 +5,7 @@ import gc
 
 import numpy as np
 import pytest
-from cuda.core import CUDAError, Device, LegacyPinnedMemoryResource, emulation
+from cuda.core import Buffer, CUDAError, Device, LegacyPinnedMemoryResource, Stream, emulation
 from cuda.core._layout import _StridedLayout as Layout
 from cuda.core.utils import StridedMemoryView
 from cuda.core.views import copy_kernel
@@ -225,6 +225,31 @@ class TestSynchronization:
 
 
 class TestRefusals:
+    def test_of_staging_memory_that_a_kernel_cannot_access(self, stream):
+        class OnHost:
+            def allocate(self, size, *, stream):
+                self.memory = np.zeros(size, np.uint8)
+                return Buffer.from_handle(self.memory.ctypes.data, size, owner=self.memory)
+
+        place = MemoryBlock(DEVICE, np.arange(24, dtype=np.int32), stream)
+        source = place.view(Layout((4, 3), (6, 2), 4))
+        with pytest.raises(ValueError, match=r"OnHost\.allocate\(\) must return device-accessible"):
+            view_of(np.zeros((4, 3), np.int32)).copy_from(source, stream, allocator=OnHost())
+        place.close()
+
+    def test_of_a_stream_without_a_device(self, stream):
+        class Odd(Stream):
+            device = None
+
+        place = MemoryBlock(DEVICE, np.arange(24, dtype=np.int32), stream)
+        source = place.view(Layout((4, 3), (6, 2), 4))
+        odd = Odd._legacy_default()
+        with pytest.raises(
+            TypeError, match=r"Stream\.device of .*Odd must return a Device, got None"
+        ):
+            view_of(np.zeros((4, 3), np.int32)).copy_from(source, odd)
+        place.close()
+
     def test_of_views_that_do_not_match(self):
         view = view_of(np.zeros((2, 3), np.float32))
         for other, error, text in (

@@ -4,11 +4,14 @@
 import gc
 import weakref
 
+import ml_dtypes
 import numpy as np
 import pytest
 from cuda.core import Buffer, CUDAError, LaunchConfig, LegacyPinnedMemoryResource, launch
 from cuda.core._layout import _StridedLayout as Layout
 from cuda.core.utils import StridedMemoryView, args_viewable_as_strided_memory
+
+from .test_exchange_table import library
 
 
 class DeviceArray:
@@ -207,6 +210,16 @@ class TestCudaArrayInterface:
                 default = DeviceArray(buffer, stream=1)
                 StridedMemoryView.from_cuda_array_interface(default, 0)
 
+    def test_it_is_found_without_dlpack(self, buffer):
+        array = DeviceArray(buffer)
+        view = StridedMemoryView.from_any_interface(array, -1)
+        assert (view.ptr, view.exporting_obj) == (int(buffer.handle), array)
+
+    def test_a_type_without_a_text_is_exported(self, buffer):
+        for dtype, text in (("f4", "<f4"), ("M8[s]", "<M8[s]"), ("u1", "|u1"), (">i2", ">i2")):
+            view = StridedMemoryView.from_buffer(buffer, (2,), dtype=dtype)
+            assert view.__cuda_array_interface__["typestr"] == text
+
     def test_pinned_memory_is_distinguished_from_device_memory(self, device):
         with LegacyPinnedMemoryResource().allocate(32) as pinned:
             view = StridedMemoryView.from_cuda_array_interface(DeviceArray(pinned), -1)
@@ -361,6 +374,34 @@ class TestTorch:
                 with pytest.raises(CUDAError, match="cuStreamWaitEvent"):
                     StridedMemoryView.from_dlpack(torch.Tensor(), consumer)
                 StridedMemoryView.from_dlpack(torch.Tensor(), current)
+
+    def test_the_exchange_table_of_the_class_comes_first(self, torch):
+        torch.Tensor, calls = library()
+        tensor = torch.Tensor()
+        view = StridedMemoryView.from_dlpack(tensor, -1)
+        assert (calls, view.exporting_obj) == (["export"], tensor)
+
+    def test_a_table_that_fails_leaves_the_attributes(self, torch):
+        """The table of views raises TypeError for other objects, as PyTorch's does for some."""
+        torch.Tensor.__dlpack_c_exchange_api__ = StridedMemoryView.__dlpack_c_exchange_api__
+        tensor = torch.Tensor("cpu")
+        view = StridedMemoryView.from_dlpack(tensor, -1)
+        assert (view.ptr, view.shape) == (tensor.data_ptr(), (2, 3))
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+            *("float16", "float32", "float64", "complex64", "complex128", "bfloat16"),
+            *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+            "float8_e8m0fnu",
+        ],
+    )
+    def test_types_have_the_dtype_of_their_name(self, torch, name):
+        tensor = torch.Tensor("cpu", f"torch.{name}")
+        dtype = np.dtype(getattr(ml_dtypes, name, name))
+        tensor.element_size = lambda: dtype.itemsize
+        assert StridedMemoryView.from_dlpack(tensor, -1).dtype == dtype
 
     def test_other_devices_are_refused(self, torch):
         with pytest.raises(BufferError, match="device not supported: torch's xpu"):

@@ -127,7 +127,7 @@ class TestOurTable:
         assert out.value is None
 
 
-def library(device=(1, 0), stream=None, fails=False, major=1):
+def library(device=(1, 0), stream=None, fails=False, major=1, newer=False, is_empty=False):
     """Return an array class of another library that has a table, and the calls of the table."""
     calls = []
 
@@ -136,6 +136,8 @@ def library(device=(1, 0), stream=None, fails=False, major=1):
         calls.append("export")
         if fails:
             raise RuntimeError("not this one")
+        if is_empty:
+            return 0
         ctypes.cast(out, ctypes.POINTER(ctypes.c_void_p))[0] = ctypes.addressof(
             array.producer.managed
         )
@@ -149,7 +151,7 @@ def library(device=(1, 0), stream=None, fails=False, major=1):
     table = Table(
         major, 0, None, ALLOCATE(), EXPORT(export), IMPORT(), BORROW(), STREAM(current_stream)
     )
-    current = Table(9, 0, ctypes.addressof(table)) if major != 1 else table
+    current = Table(9, 0, ctypes.addressof(table)) if newer else table
 
     class Array:
         __dlpack_c_exchange_api__ = new_capsule(ctypes.addressof(current), NAME, None)
@@ -171,6 +173,21 @@ class TestForeignTables:
         assert np.array_equal(np.from_dlpack(view), array.producer.array)
         del view
         assert array.producer.deleted == 1
+
+    def test_the_newest_supported_version_is_used(self):
+        """A later major version refers to the tables of older ones."""
+        cls, calls = library(major=1, newer=True)
+        assert view_of(cls()).shape == (3, 4)
+        assert calls == ["export"]
+        cls, calls = library(major=2)
+        with pytest.raises(BufferError, match="any data exchange protocol"):
+            view_of(cls())
+        assert calls == []
+
+    def test_no_tensor_is_an_error(self):
+        cls, _ = library(is_empty=True)
+        with pytest.raises(BufferError, match="exchange table of .*Array returned no tensor"):
+            view_of(cls())
 
     def test_device_memory_requires_a_stream_query(self):
         cls, calls = library((2, 0))

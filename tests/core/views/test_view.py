@@ -22,7 +22,11 @@ ARRAYS = {
 }
 NUMPY_TYPES = "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16"
 FLOAT8_KINDS = "e3m4 e4m3 e4m3b11fnuz e4m3fn e4m3fnuz e5m2 e5m2fnuz e8m0fnu"
-TYPES = [*NUMPY_TYPES.split(), "bfloat16", *(f"float8_{kind}" for kind in FLOAT8_KINDS.split())]
+SUBBYTE_TYPES = "int2 int4 uint2 uint4 float6_e2m3fn float6_e3m2fn float4_e2m1fn"
+TYPES = [
+    *(NUMPY_TYPES + " bfloat16 " + SUBBYTE_TYPES).split(),
+    *(f"float8_{kind}" for kind in FLOAT8_KINDS.split()),
+]
 
 
 def view_of(obj, stream=-1):
@@ -129,6 +133,11 @@ class TestTypes:
             view.view(dtype="no type")
 
 
+def structured(array):
+    """Return a view whose type the array interface only states as text."""
+    return StridedMemoryView.from_array_interface(array.view("M8[s]"))
+
+
 class TestDerivedViews:
     def test_without_arguments_it_is_the_view_itself(self):
         view = view_of(np.zeros(3))
@@ -164,6 +173,27 @@ class TestDerivedViews:
         assert alive() is not None
         del view
         assert alive() is None
+
+    def test_a_layout_of_other_elements_needs_a_view_without_a_type(self, pinned_block):
+        array = np.arange(4.0)
+        halves = Layout((8,), None, 4)
+        for typed in (view_of(array), view_of(array).view(dtype="u8"), structured(array)):
+            with pytest.raises(ValueError, match=r"dtype's itemsize \(8\) does not match .* \(4\)"):
+                typed.view(halves)
+        untyped = StridedMemoryView.from_buffer(pinned_block, (4,), itemsize=8)
+        assert untyped.view(halves).itemsize == 4
+        assert view_of(array).view(halves, dtype="u4").dtype == np.uint32
+
+    def test_another_type_is_named_in_the_interface(self):
+        view = StridedMemoryView.from_array_interface(np.zeros(3, "i4")).view(dtype=">u4")
+        assert view.__array_interface__["typestr"] == ">u4"
+        assert np.asarray(view).dtype == np.dtype(">u4")
+
+    def test_a_layout_without_the_subscripted_axes_is_refused(self):
+        text = r"The number of slices \(3\) is greater than the number of dimensions \(2\)"
+        view = view_of(np.zeros((2, 3)))
+        with pytest.raises((IndexError, ValueError), match=text):
+            view[0, :, 0]
 
     def test_layouts_of_external_memory_are_unchecked(self):
         array = np.arange(12.0)
@@ -265,7 +295,14 @@ class TestDeprecatedConstruction:
             lambda: view.shape,
             lambda: view.strides,
             lambda: view.size,
+            lambda: view.ndim,
+            lambda: view.itemsize,
+            lambda: view.nbytes,
+            lambda: view.is_contiguous_c,
+            lambda: view.is_contiguous_f,
             lambda: view._layout,
+            lambda: view.as_mdspan(),
+            lambda: len(view),
             lambda: view.view(),
             lambda: view[0],
             lambda: view.__dlpack__(),
@@ -292,6 +329,13 @@ class TestStreams:
     def test_no_stream_is_passed_to_an_exporter_of_host_memory(self):
         assert view_of(np.zeros(3), 5).shape == (3,)
         assert view_of(np.zeros(3), 0).shape == (3,)
+
+    def test_a_stream_of_another_library_has_an_integer(self):
+        class Handle:
+            def __int__(self):
+                return 7
+
+        assert view_of(np.zeros(3), Handle()).shape == (3,)
 
     @pytest.mark.parametrize("stream", ["x", 1.5, [1]])
     def test_an_invalid_stream_is_refused(self, stream):
