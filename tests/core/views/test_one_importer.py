@@ -79,7 +79,13 @@ class TestTensors:
         with pytest.raises(BufferError, match="device not supported"):
             importer(Producer((kind, 0)), buffer, stream)
 
-    @pytest.mark.parametrize("pair", [(2**32 + 2, 0), (2, 2**33), (2, -4), (2,), None, (2.5, 0)])
+    @pytest.mark.parametrize(
+        "pair",
+        [
+            *((2**32 + 2, 0), (2, 2**33), (2**70, 0), (2, 2**70), (2, -4), (2,), None, (2.5, 0)),
+            *((2**31 + 2, 0), (2, 2**31)),
+        ],
+    )
     def test_devices_that_dlpack_cannot_hold_are_refused(self, importer, buffer, stream, pair):
         producer = Producer((2, 0))
         producer.device = pair
@@ -149,6 +155,25 @@ class TestInterfaces:
             importer(producer, buffer, stream)
 
 
+@pytest.mark.parametrize("importer", [by_view, by_copy_from, by_argument])
+def test_no_elements_need_no_address(importer, buffer, stream, pinned):
+    importer(Interface(pinned, data=(None, False), shape=(0,)), buffer, stream)
+
+
+@pytest.mark.parametrize("importer", IMPORTERS)
+class TestErrorsOfProducers:
+    @pytest.mark.parametrize("method", ["__dlpack__", "__dlpack_device__"])
+    @pytest.mark.parametrize("error", [TypeError, AttributeError])
+    def test_they_are_no_missing_method(self, importer, buffer, stream, method, error):
+        def fail(self, **_):
+            raise error("mine")
+
+        producer = Producer((13, 0))
+        producer.__class__ = type("Failing", (Producer,), {method: fail})
+        with pytest.raises(error, match="mine"):
+            importer(producer, buffer, stream)
+
+
 class WrongLength(tuple):
     def __len__(self):
         return 1
@@ -165,6 +190,7 @@ class TestMemoryOfInterfaces:
             ({"typestr": None}, BufferError, "no entry 'typestr'"),
             ({"strides": [4]}, TypeError, "Expected tuple, got list"),
             ({"strides": (4, 4)}, ValueError, "strides"),
+            ({"data": (2**64 - 47, False)}, OverflowError, "beyond 64 bits|leaves the address"),
             ({"stream": 0}, BufferError, "stream 0, which is ambiguous"),
             ({"stream": -1}, BufferError, "names stream -1"),
             ({"stream": 2**64}, BufferError, "names stream 18446744073709551616"),
@@ -183,10 +209,37 @@ class TestMemoryOfInterfaces:
         with pytest.raises(errors, match=text):
             importer(Interface(pinned, **changes), buffer, stream)
 
+    @pytest.mark.parametrize(
+        ("shape", "strides"),
+        [
+            ((3, 4), (16, 4)),
+            ((3, 4), (4, 12)),
+            ((2, 1, 6), (24, 100, 4)),
+            ((1, 12, 1), (7 * 4, 4, 0)),
+            ((3, 4), None),
+        ],
+    )
+    def test_strides_without_gaps_are_accepted(
+        self, importer, buffer, stream, pinned, shape, strides
+    ):
+        importer(Interface(pinned, shape=shape, strides=strides), buffer, stream)
+        stream.sync()
+
     def test_memory_of_the_host_is_refused(self, importer, buffer, stream, pinned):
         array = np.zeros(12, np.float32)
         with pytest.raises(BufferError, match="neither device memory nor known to the driver"):
             importer(Interface(pinned, data=(array.ctypes.data, False)), buffer, stream)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [((3, 4), (20, 4)), ((3, 4), (4, 16)), ((3, 2, 2), (16, 4, 8)), ((12,), (6,)), ((12,), (8,))],
+)
+def test_strides_with_gaps_are_not_copied(buffer, stream, pinned, shape, strides):
+    array = Interface(pinned, shape=shape, strides=strides)
+    for copy, text in ((buffer.copy_to, "cannot copy into"), (buffer.copy_from, "cannot copy")):
+        with pytest.raises(ValueError, match=f"{text} .*Interface: its memory is not contiguous"):
+            copy(array, stream=stream)
 
 
 def records(count=4):
@@ -211,8 +264,24 @@ def arrays_of_references():
     }
 
 
+class Endless(np.ndarray):
+    """An array whose chain of bases never ends."""
+
+    @property
+    def base(self):
+        return self
+
+
 class TestReferences:
     """Bytes over references to Python objects would crash the process."""
+
+    def test_a_chain_of_bases_has_a_limit(self, device, stream):
+        array = np.zeros(4, np.int32).view(Endless)
+        with device.allocate(array.nbytes, stream=stream) as buffer:
+            buffer.fill(1, stream=stream)
+            buffer.copy_to(array, stream=stream)
+            stream.sync()
+        assert array.tolist() == [0x01010101] * 4
 
     @pytest.mark.parametrize("name", arrays_of_references())
     def test_a_copy_to_references_is_refused(self, device, stream, name):

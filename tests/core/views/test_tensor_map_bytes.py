@@ -143,9 +143,7 @@ def test_members_have_the_numbers_of_the_driver(cls, native, prefix):
         assert native[name].value == member.value
 
 
-@pytest.mark.parametrize(
-    "dtype", [member.name.lower() for member in TensorMapDataType][:10]
-)
+@pytest.mark.parametrize("dtype", [member.name.lower() for member in TensorMapDataType][:10])
 def test_a_dtype_has_the_data_type_of_its_name(buffer, dtype):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     dtype = np.dtype(getattr(ml_dtypes, dtype, dtype))
