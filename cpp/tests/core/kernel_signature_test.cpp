@@ -35,6 +35,58 @@ TEST(ptx_signature, reads_kinds_sizes_and_names) {
   EXPECT_EQ(signatures[5].size, 2u);
 }
 
+// The types of PTX parameters. A compiler writes numbers of unknown sign as .u, or as .b.
+TEST(ptx_signature, knows_every_type) {
+  using enum parameter_kind;
+  const std::vector<parameter_kind> of_unsigned = {integer, integer, integer, integer_or_pointer};
+  const std::vector<std::pair<std::string, std::vector<parameter_kind>>> families = {
+      {".u", of_unsigned},
+      {".s", std::vector(4, signed_integer)},
+      {".b", std::vector(4, unknown)},
+  };
+  for (const auto& [prefix, kinds] : families) {
+    for (unsigned i = 0; i < kinds.size(); ++i) {
+      const std::string type = prefix + std::to_string(8u << i);
+      const auto found = of_entry(".entry f(.param " + type + " x) {}", "f");
+      ASSERT_EQ(found.size(), 1u) << type;
+      EXPECT_EQ(found[0].kind, kinds[i]) << type;
+      EXPECT_EQ(found[0].size, 1u << i) << type;
+    }
+  }
+  const auto floats =
+      of_entry(".entry f(.param .f16 a, .param .bf16 b, .param .f32 c, .param .f64 d) {}", "f");
+  const std::vector<parameter_kind> kinds = {half, bfloat16, float32, float64};
+  ASSERT_EQ(floats.size(), kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(floats[i].kind, kinds[i]);
+  EXPECT_EQ(floats[0].size, 2u);
+  EXPECT_EQ(floats[1].size, 2u);
+  EXPECT_EQ(floats[2].size, 4u);
+  EXPECT_EQ(floats[3].size, 8u);
+}
+
+TEST(ptx_signature, multiplies_the_size_of_an_element_by_the_extent) {
+  const auto found =
+      of_entry(".entry f(.param .align 8 .b32 words[3], .param .u8 b[1], .param .u32 $n%) {}", "f");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].size, 12u);
+  EXPECT_EQ(found[1].size, 1u);
+  EXPECT_EQ(found[1].kind, parameter_kind::aggregate);
+  EXPECT_EQ(found[2].name, "$n%");
+}
+
+TEST(ptx_signature, needs_the_whole_word) {
+  const auto found = signatures_of_ptx(
+      ".entry_point f(.param .u32 a)\n.entry1 g()\n.b32 x; // no .entry h()\n.entry i() {}");
+  EXPECT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.count("i"), 1u);
+  EXPECT_TRUE(signatures_of_ptx(".entry").contains(""));
+}
+
+TEST(ptx_signature, keeps_the_last_of_two_entries) {
+  const auto found = signatures_of_ptx(".entry f(.param .u32 a) {}\n.entry f() {}");
+  EXPECT_TRUE(found.at("f").empty());
+}
+
 TEST(ptx_signature, drops_generated_names) {
   const auto signatures = of_entry(
       ".entry _Z1fi(\n\t.param .u32 _Z1fi_param_0,\n\t.param .u32 _Z1fi_params\n)\n{}", "_Z1fi");
@@ -95,6 +147,84 @@ TEST(symbol_signature, knows_the_size_of_every_number) {
   ASSERT_EQ(signatures.size(), sizes.size());
   for (std::size_t i = 0; i < sizes.size(); ++i)
     EXPECT_EQ(signatures[i].size, sizes[i]) << signatures[i].type;
+}
+
+TEST(symbol_signature, knows_the_kind_of_every_number) {
+  using enum parameter_kind;
+  const auto found = signature_of_symbol(
+      "_Z1fbcahDustDsijwDilmxynoDnfd6__half8_Float1613__nv_bfloat166__bf16St10bfloat16_t"
+      "13__nv_fp8_e4m313__nv_fp8_e5m213__nv_fp8_e8m013__nv_fp6_e2m313__nv_fp6_e3m213__nv_fp4_e2m1");
+  const std::vector<parameter_kind> kinds = {boolean,
+                                             signed_integer,
+                                             signed_integer,
+                                             unsigned_integer,
+                                             unsigned_integer,
+                                             signed_integer,
+                                             unsigned_integer,
+                                             unsigned_integer,
+                                             signed_integer,
+                                             unsigned_integer,
+                                             signed_integer,
+                                             unsigned_integer,
+                                             signed_integer,
+                                             unsigned_integer,
+                                             signed_integer,
+                                             unsigned_integer,
+                                             signed_integer,
+                                             unsigned_integer,
+                                             pointer,
+                                             float32,
+                                             float64,
+                                             half,
+                                             half,
+                                             bfloat16,
+                                             bfloat16,
+                                             bfloat16,
+                                             float8_e4m3,
+                                             float8_e5m2,
+                                             float8_e8m0,
+                                             float6_e2m3,
+                                             float6_e3m2,
+                                             float4_e2m1};
+  ASSERT_EQ(found.size(), kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    EXPECT_EQ(found[i].kind, kinds[i]) << found[i].type;
+}
+
+// Returns the only parameter of `void f(name)`.
+parameter_description of_name(const std::string& name) {
+  const auto found = signature_of_symbol("_Z1f" + std::to_string(name.size()) + name);
+  return found.size() == 1 ? found[0] : parameter_description{};
+}
+
+TEST(symbol_signature, knows_the_vectors_of_the_headers) {
+  for (const std::string element : {"char", "uchar", "short", "ushort", "int", "uint", "long",
+                                    "ulong", "longlong", "ulonglong", "float", "double"}) {
+    for (const std::string count : {"1", "2", "3", "4"}) {
+      EXPECT_EQ(of_name(element + count).kind, parameter_kind::aggregate) << element << count;
+    }
+    EXPECT_EQ(of_name(element + "0").kind, parameter_kind::class_or_enum) << element;
+    EXPECT_EQ(of_name(element + "5").kind, parameter_kind::class_or_enum) << element;
+  }
+  for (const std::string name : {"dim3", "__half2", "__nv_bfloat162", "__nv_fp8x2_e4m3"}) {
+    EXPECT_EQ(of_name(name).kind, parameter_kind::aggregate) << name;
+    EXPECT_EQ(of_name(name).size, 0u) << name;
+  }
+  EXPECT_EQ(of_name("bool1").kind, parameter_kind::class_or_enum);
+}
+
+TEST(symbol_signature, recognizes_forms_of_other_types) {
+  // f(int&, int (&) [3], (anonymous namespace)::E, traits<int>::type, S<int>, f()::{lambda()#1})
+  const auto found =
+      signature_of_symbol("_Z1fRiRA3_iN12_GLOBAL__N_11EEN6traitsIiE4typeE1SIiEZ1gvEUlvE_");
+  const std::vector<parameter_kind> kinds = {
+      parameter_kind::pointer, parameter_kind::unknown,   parameter_kind::class_or_enum,
+      parameter_kind::unknown, parameter_kind::aggregate, parameter_kind::aggregate};
+  ASSERT_EQ(found.size(), kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    EXPECT_EQ(found[i].kind, kinds[i]) << found[i].type;
+  EXPECT_EQ(found[0].size, 8u);
+  EXPECT_EQ(found[1].size, 0u);
 }
 
 TEST(symbol_signature, splits_at_the_commas_of_the_list_only) {

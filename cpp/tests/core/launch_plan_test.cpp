@@ -127,6 +127,33 @@ TEST_F(launch_plan_test, joins_names_from_the_text_and_types_from_the_symbol) {
   EXPECT_EQ(layout.parameters[0].kind, parameter_kind::pointer);
 }
 
+TEST_F(launch_plan_test, takes_a_name_of_four_bytes_for_an_enumeration) {
+  fake.sizes = {4, 8, 1};
+  launch_plan plan{kernel, "_Z1f4Mode4Pair4Flag", {}};
+  const parameter_layout& layout = plan.load_layout();
+  EXPECT_EQ(layout.parameters[0].kind, parameter_kind::integer);
+  EXPECT_EQ(layout.parameters[1].kind, parameter_kind::aggregate);
+  EXPECT_EQ(layout.parameters[2].kind, parameter_kind::aggregate);
+}
+
+TEST_F(launch_plan_test, prefers_the_kind_of_the_text_for_a_name) {
+  fake.sizes = {8, 4};
+  const parameter_descriptions descriptions{{parameter_kind::signed_integer, 8, "", "mode"},
+                                            {parameter_kind::unknown, 4, "", "flag"}};
+  launch_plan plan{kernel, "_Z1f4Mode4Flag", descriptions};
+  const parameter_layout& layout = plan.load_layout();
+  EXPECT_EQ(layout.parameters[0].kind, parameter_kind::signed_integer);
+  EXPECT_EQ(layout.parameters[1].kind, parameter_kind::integer);
+}
+
+TEST_F(launch_plan_test, queries_parameters_from_12_4_on) {
+  fake.version = 12040;
+  fake.sizes = {8};
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_TRUE(plan.load_layout().is_known);
+  EXPECT_EQ(fake.questions, 2);
+}
+
 TEST_F(launch_plan_test, checks_nothing_with_a_driver_before_12_4) {
   fake.version = 12030;
   launch_plan plan{kernel, "f", {}};
@@ -189,6 +216,39 @@ TEST_F(launch_plan_test, reports_the_maximum_if_it_is_too_small) {
   EXPECT_EQ(fake.settings, 0);
 }
 
+TEST_F(launch_plan_test, grants_exactly_the_limits) {
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_EQ(plan.grant_shared_memory(0, 47 * 1024), 47u * 1024);
+  EXPECT_EQ(fake.settings, 0);
+  const int questions = fake.questions;
+  EXPECT_EQ(plan.grant_shared_memory(0, 47 * 1024), 47u * 1024);
+  EXPECT_EQ(fake.questions, questions);
+  EXPECT_EQ(plan.grant_shared_memory(0, 199 * 1024), 199u * 1024);
+  EXPECT_EQ(fake.settings, 1);
+  EXPECT_EQ(fake.attributes[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES], 199 * 1024);
+}
+
+TEST_F(launch_plan_test, has_no_default_beside_48_kilobytes_of_static_memory) {
+  fake.attributes[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = 48 * 1024;
+  launch_plan full{kernel, "f", {}};
+  full.grant_shared_memory(0, 1);
+  EXPECT_EQ(full.default_shared_memory(), 0u);
+  fake.attributes[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = 48 * 1024 - 1;
+  launch_plan nearly{kernel, "f", {}};
+  nearly.grant_shared_memory(0, 1);
+  EXPECT_EQ(nearly.default_shared_memory(), 1u);
+}
+
+TEST_F(launch_plan_test, caches_the_limits_of_32_devices) {
+  launch_plan plan{kernel, "f", {}};
+  for (const auto& [device, is_cached] : {std::pair{31, true}, std::pair{32, false}}) {
+    plan.grant_shared_memory(device, 4096);
+    const int questions = fake.questions;
+    plan.grant_shared_memory(device, 4096);
+    EXPECT_EQ(fake.questions == questions, is_cached) << device;
+  }
+}
+
 TEST_F(launch_plan_test, queries_again_after_the_limit_was_set_elsewhere) {
   launch_plan plan{kernel, "f", {}};
   EXPECT_EQ(plan.grant_shared_memory(0, 60000), 199u * 1024);
@@ -218,6 +278,38 @@ TEST(parameters, accept_values_of_their_kind_and_size) {
             accepts_natural | accepts_wide | accepts_high | accepts_address | accepts_8_bytes);
   EXPECT_EQ(bits(2, parameter_kind::half), 0u);
   EXPECT_EQ(bits(16, parameter_kind::aggregate), 0u);
+}
+
+// What a Python int, a float and a Buffer need, for each kind of a parameter of 4 and of 8 bytes.
+TEST(parameters, accept_integers_of_their_sign) {
+  const unsigned any_4 = accepts_integer | accepts_natural, any_8 = any_4 | accepts_wide;
+  const unsigned natural_8 = accepts_natural | accepts_wide;
+  struct row {
+    parameter_kind kind;
+    unsigned of_4, of_8;
+  };
+  const row rows[] = {
+      {parameter_kind::unknown, any_4, any_8 | accepts_high | accepts_double | accepts_address},
+      {parameter_kind::integer, any_4, any_8 | accepts_high | accepts_address},
+      {parameter_kind::signed_integer, any_4, any_8 | accepts_address},
+      {parameter_kind::unsigned_integer, accepts_natural,
+       natural_8 | accepts_high | accepts_address},
+      {parameter_kind::integer_or_pointer, any_4, any_8 | accepts_high | accepts_address},
+      {parameter_kind::pointer, accepts_natural, natural_8 | accepts_high | accepts_address},
+      {parameter_kind::boolean, 0, accepts_high | accepts_address},
+      {parameter_kind::aggregate, 0, accepts_high | accepts_address},
+      {parameter_kind::float64, 0, accepts_high | accepts_double},
+      {parameter_kind::float32, accepts_single, accepts_high},
+      {parameter_kind::float4_e2m1, 0, accepts_high},
+  };
+  for (const row& each : rows) {
+    const unsigned single = each.kind == parameter_kind::unknown ? unsigned{accepts_single} : 0u;
+    EXPECT_EQ(make_parameter(4, each.kind).accepts, each.of_4 | single | accepts_4_bytes)
+        << static_cast<int>(each.kind);
+    EXPECT_EQ(make_parameter(8, each.kind).accepts, each.of_8 | accepts_8_bytes)
+        << static_cast<int>(each.kind);
+    EXPECT_EQ(make_parameter(1, each.kind).accepts, 0u);
+  }
 }
 
 }  // namespace
