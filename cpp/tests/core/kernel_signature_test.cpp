@@ -189,6 +189,7 @@ TEST(symbol_signature, knows_the_kind_of_every_number) {
   ASSERT_EQ(found.size(), kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i)
     EXPECT_EQ(found[i].kind, kinds[i]) << found[i].type;
+  for (std::size_t i = 21; i < 26; ++i) EXPECT_EQ(found[i].size, 2u) << found[i].type;
 }
 
 // Returns the only parameter of `void f(name)`.

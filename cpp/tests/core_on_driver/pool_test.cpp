@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool that divides segments into blocks. Its segments are fictitious addresses.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <random>
@@ -103,6 +104,40 @@ TEST(bins, the_best_fit_is_the_smallest_that_is_large_enough) {
   EXPECT_TRUE(blocks.is_empty());
 }
 
+TEST(bins, the_best_fit_among_all_sizes_is_that_of_a_search) {
+  std::mt19937_64 random{7};
+  segment whole{0, 0, segment_use::all_blocks, nullptr, nullptr};
+  free_blocks blocks;
+  std::vector<block> all(200);
+  const auto size_of_any_magnitude = [&random] {
+    const std::size_t units = random() >> (16 + random() % 48);
+    return (units + 1) * block_unit;
+  };
+  EXPECT_TRUE(blocks.is_empty());
+  for (block& each : all) {
+    each.parent = &whole;
+    each.size = size_of_any_magnitude();
+    each.freed = random() % 4;
+    blocks.insert(each);
+  }
+  for (std::size_t taken = 0; taken < all.size(); ++taken) {
+    EXPECT_FALSE(blocks.is_empty());
+    for (int turn = 0; turn < 20; ++turn) {
+      const block_request wanted{size_of_any_magnitude(), segment_use::all_blocks, random() % 4};
+      std::size_t smallest = 0;
+      for (const block& each : all) {
+        const bool is_fit = each.is_free && each.size >= wanted.size && each.freed <= wanted.latest;
+        if (is_fit && (smallest == 0 || each.size < smallest)) smallest = each.size;
+      }
+      const block* const found = blocks.best_fit(wanted);
+      ASSERT_EQ(found == nullptr ? 0 : found->size, smallest);
+      ASSERT_TRUE(found == nullptr || (found->is_free && found->freed <= wanted.latest));
+    }
+    blocks.remove(all[(taken * 37) % all.size()]);
+  }
+  EXPECT_TRUE(blocks.is_empty());
+}
+
 TEST(bins, blocks_come_from_segments_for_their_kind) {
   free_blocks blocks;
   segment small{0, 300 * block_unit, segment_use::small_blocks, nullptr, nullptr};
@@ -152,6 +187,96 @@ TEST_F(pool_test, another_stream_splits_a_large_block) {
   EXPECT_EQ(taken->home, &pool->home_of(other));
   EXPECT_NE(pool->allocate(14 * mib, stream), nullptr);
   EXPECT_NE(allocate(mib, other), nullptr);
+}
+
+TEST_F(pool_test, another_stream_keeps_two_mebibytes_for_its_next_blocks) {
+  free(grow(16 * mib, 16 * mib, stream));
+  block* const taken = allocate_across_streams(1, other);
+  ASSERT_NE(taken, nullptr);
+  EXPECT_EQ(allocate(2 * mib - 511, other), nullptr);
+  block* const rest = allocate(2 * mib - 512, other);
+  ASSERT_NE(rest, nullptr);
+  EXPECT_EQ(rest->address, taken->address + 512);
+  EXPECT_EQ(pool->totals().reuse_cross_stream, 1u);
+  free(grow(16 * mib, 16 * mib, stream));
+  ASSERT_NE(allocate_across_streams(3 * mib, other), nullptr);
+  EXPECT_EQ(allocate(1, other), nullptr);
+  EXPECT_EQ(pool->totals().reuse_cross_stream, 2u);
+}
+
+TEST_F(pool_test, three_neighbors_become_one_block) {
+  block* const whole = grow(2 * mib, 1, stream);
+  const CUdeviceptr at = whole->address;
+  block* const blocks[] = {whole, pool->allocate(mib, stream), pool->allocate(512, stream)};
+  const CUdeviceptr last = blocks[2]->address;
+  for (const int i : {0, 2, 1}) free(blocks[i]);
+  const pool_figures seen = pool->figures();
+  EXPECT_EQ(seen.free_bytes, 2 * mib);
+  EXPECT_EQ(seen.largest_free_block, 2 * mib);
+  EXPECT_EQ(last, at + 512 + mib);
+  EXPECT_EQ(seen.allocations + pool->totals().allocations, 3u);
+  EXPECT_EQ(seen.allocated_bytes + pool->totals().allocated_bytes, 1 + mib + 512);
+}
+
+TEST_F(pool_test, the_limit_of_a_reservation_is_exact) {
+  EXPECT_FALSE(pool->reserve(11, 10));
+  EXPECT_TRUE(pool->reserve(4, 10));
+  EXPECT_FALSE(pool->reserve(7, 10));
+  EXPECT_TRUE(pool->reserve(6, 10));
+  EXPECT_FALSE(pool->reserve(1, 10));
+  EXPECT_EQ(pool->totals().reserved, 10u);
+  EXPECT_FALSE(pool->reserve(~std::size_t{0}, ~std::size_t{0}));
+  pool->unreserve(10);
+  EXPECT_EQ(pool->totals().reserved, 0u);
+}
+
+TEST_F(pool_test, segments_may_be_adjacent_but_not_overlap) {
+  const CUdeviceptr at = grow(2 * mib, 0, stream) == nullptr ? next_address - 3 * mib : 0;
+  EXPECT_FALSE(pool->overlaps(at - 512, 512));
+  EXPECT_FALSE(pool->overlaps(at + 2 * mib, 512));
+  EXPECT_TRUE(pool->overlaps(at - 512, 513));
+  EXPECT_TRUE(pool->overlaps(at + 2 * mib - 1, 512));
+  EXPECT_TRUE(pool->overlaps(at + mib, 1));
+  EXPECT_TRUE(pool->overlaps(at - 1, 4 * mib));
+}
+
+TEST_F(pool_test, an_address_is_claimed_if_its_block_has_no_owner) {
+  grow(2 * mib, 0, other);
+  block* const first = grow(2 * mib, 600, stream);
+  block* const second = pool->allocate(700, stream);
+  bool is_owned = false;
+  EXPECT_EQ(pool->claim(second->address, is_owned), nullptr);
+  EXPECT_TRUE(is_owned);
+  pool->disown(*second);
+  EXPECT_EQ(pool->claim(second->address + 1, is_owned), nullptr);
+  EXPECT_FALSE(is_owned);
+  EXPECT_EQ(pool->claim(second->address + 1024, is_owned), nullptr);  // the free remainder
+  EXPECT_FALSE(is_owned);
+  EXPECT_EQ(pool->claim(second->address, is_owned), second);
+  EXPECT_FALSE(is_owned);
+  EXPECT_EQ(pool->claim(second->address, is_owned), nullptr);
+  EXPECT_TRUE(is_owned);
+  EXPECT_EQ(pool->claim(first->address - 1, is_owned), nullptr);
+  EXPECT_FALSE(is_owned);
+  pool->disown(*first);
+  EXPECT_EQ(pool->claim(first->address, is_owned), first);
+}
+
+TEST_F(pool_test, live_blocks_have_requested_sizes_and_streams) {
+  block* const first = grow(2 * mib, 600, stream);
+  block* const second = grow(2 * mib, 700, other);
+  free(pool->allocate(5000, stream));
+  std::vector<live_block> found = pool->live_blocks();
+  ASSERT_EQ(found.size(), 2u);
+  std::ranges::sort(found, {}, &live_block::size);
+  EXPECT_EQ(found[0].address, first->address);
+  EXPECT_EQ(found[0].size, 600u);
+  EXPECT_EQ(found[0].stream, stream.raw());
+  EXPECT_EQ(found[1].address, second->address);
+  EXPECT_EQ(found[1].stream, other.raw());
+  for (const live_block& each : found) {
+    EXPECT_LT(std::abs(each.age), 3600.0);
+  }
 }
 
 TEST_F(pool_test, blocks_of_a_destroyed_stream_are_found) {
