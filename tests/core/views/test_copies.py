@@ -224,6 +224,58 @@ class TestSynchronization:
         place.close()
 
 
+class Waiting(Stream):
+    """A stream that calls a function when a copy waits for it."""
+
+    waits = None
+
+    def sync(self):
+        super().sync()
+        if self.waits:
+            self.waits()
+
+
+class TestWaits:
+    """A copy that the host makes waits for the stream, and checks its memory again."""
+
+    @pytest.fixture
+    def waiting(self, stream):
+        stream.device.set_current()
+        waiting = Waiting._legacy_default()
+        yield waiting
+        waiting.waits = None
+
+    @pytest.fixture
+    def on_host(self):
+        """Return a Buffer over host memory."""
+        array = np.zeros(3, np.int32)
+        return Buffer.from_handle(array.ctypes.data, array.nbytes, owner=array)
+
+    def test_the_host_copies_after_the_work_of_the_stream(self, waiting):
+        source, target = np.zeros(3, np.int32), np.zeros(3, np.int32)
+        waiting.waits = lambda: source.fill(7)
+        view_of(target).copy_from(view_of(source), waiting)
+        assert target.tolist() == [7] * 3
+
+    @pytest.mark.parametrize("method", ["copy_from", "copy_to"])
+    def test_memory_that_was_closed_meanwhile_is_not_copied_on_the_host(
+        self, waiting, on_host, method
+    ):
+        view = StridedMemoryView.from_buffer(on_host, (3,), dtype=np.int32)
+        waiting.waits = on_host.close
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            getattr(view, method)(view_of(np.ones(3, np.int32)), waiting)
+
+    def test_a_target_that_was_closed_meanwhile_is_not_written(self, stream, waiting, on_host):
+        place = MemoryBlock(DEVICE, np.arange(6, dtype=np.int32), stream)
+        stream.sync()
+        view = StridedMemoryView.from_buffer(on_host, (3,), dtype=np.int32)
+        waiting.waits = on_host.close
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            view.copy_from(place.view(Layout((3,), (2,), 4)), waiting)
+        place.close()
+
+
 class TestRefusals:
     def test_of_staging_memory_that_a_kernel_cannot_access(self, stream):
         class OnHost:

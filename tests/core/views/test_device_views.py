@@ -7,7 +7,14 @@ import weakref
 import ml_dtypes
 import numpy as np
 import pytest
-from cuda.core import Buffer, CUDAError, LaunchConfig, LegacyPinnedMemoryResource, launch
+from cuda.core import (
+    Buffer,
+    CUDAError,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    MemoryResource,
+    launch,
+)
 from cuda.core._layout import _StridedLayout as Layout
 from cuda.core.utils import StridedMemoryView, args_viewable_as_strided_memory
 
@@ -146,6 +153,32 @@ class TestBuffers:
 
         with pytest.raises(RuntimeError, match="Buffer has been closed"):
             StridedMemoryView.from_buffer(buffer, (Closing(),), itemsize=4)
+
+    def test_a_resource_that_closes_the_buffer_is_detected(self, pinned_block):
+        class Closing(MemoryResource):
+            """Closes the buffer when it is asked for the kind of its memory."""
+
+            is_host_accessible, device_id = True, -1
+
+            @property
+            def is_device_accessible(self):
+                if hasattr(self, "buffer"):
+                    self.buffer.close()
+                return True
+
+            def deallocate(self, ptr, size, *, stream):
+                pass
+
+        for make in (
+            lambda buffer: StridedMemoryView.from_dlpack(buffer, -1),
+            lambda buffer: StridedMemoryView.from_buffer(buffer, (4,), itemsize=4),
+        ):
+            resource = Closing()
+            buffer = Buffer.from_handle(int(pinned_block.handle), 64, mr=resource)
+            resource.buffer = buffer
+            with pytest.raises(RuntimeError, match="Buffer has been closed"):
+                make(buffer)
+            del resource.buffer
 
     def test_a_stream_that_closes_the_buffer_is_detected(self, device, stream):
         buffer = device.allocate(64, stream=stream)
