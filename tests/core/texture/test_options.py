@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from cuda.core.texture import MipmappedArrayOptions, OpaqueArrayOptions, TextureObjectOptions
-from cuda.core.texture.options import FORMATS
+from cuda.core.texture.options import FORMATS, address_modes
 from cuda.core.typing import ArrayFormatType
 
 
@@ -114,6 +114,19 @@ def test_the_defaults_are_those_of_the_driver():
         "point",
         "element_type",
     )
+
+
+@pytest.mark.parametrize(
+    ("modes", "numbers"),
+    [
+        ("wrap", [0, 0, 0]),
+        (("clamp",), [1, 1, 1]),
+        (["clamp", "mirror"], [1, 2, 2]),
+        (("border", "wrap", "clamp"), [3, 0, 1]),
+    ],
+)
+def test_the_last_mode_is_that_of_further_axes(modes, numbers):
+    assert address_modes(modes) == numbers
 
 
 def test_the_module_requires_no_numpy(run_python):
