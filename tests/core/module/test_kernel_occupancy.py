@@ -7,6 +7,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import LaunchConfig
 from cuda.core._module import KernelOccupancy, MaxPotentialBlockSizeOccupancyResult
+from cuda.core.module.occupancy_curve import OccupancyCurve
 
 
 @pytest.fixture
@@ -149,3 +150,114 @@ class TestClusters:
             query(config, stream=None)
         with pytest.raises(TypeError):
             query(None, stream=stream)
+
+
+class TestNumbersOfTheDriver:
+    """Each method returns the result of its driver function for the same arguments."""
+
+    @pytest.fixture
+    def function(self, kernel, handle_of):
+        return driver.CUfunction(int(handle_of(kernel)))
+
+    @pytest.mark.parametrize("block_size", [32, 100, 1024])
+    @pytest.mark.parametrize("shared", [0, 20000])
+    def test_blocks(self, kernel, function, block_size, shared):
+        call = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        assert kernel.occupancy.max_active_blocks_per_multiprocessor(
+            block_size, shared
+        ) == result_of(call(function, block_size, shared))
+
+    @pytest.mark.parametrize(("blocks", "block_size"), [(1, 64), (3, 256)])
+    def test_shared_memory(self, kernel, function, blocks, block_size):
+        call = driver.cuOccupancyAvailableDynamicSMemPerBlock
+        assert kernel.occupancy.available_dynamic_shared_memory_per_block(
+            blocks, block_size
+        ) == result_of(call(function, blocks, block_size))
+
+    @pytest.mark.parametrize(("shared", "limit"), [(0, 0), (0, 96), (30000, 0)])
+    def test_block_sizes(self, kernel, function, shared, limit):
+        call = driver.cuOccupancyMaxPotentialBlockSize
+        result = kernel.occupancy.max_potential_block_size(shared, limit)
+        assert tuple(result) == result_of(call(function, None, shared, limit))
+
+    @pytest.mark.parametrize("name", ["max_potential_cluster_size", "max_active_clusters"])
+    def test_clusters(self, kernel, function, stream, name):
+        config = LaunchConfig(grid=6, cluster=2, block=96, shmem_size=1024)
+        native = driver.CUlaunchConfig()
+        native.gridDimX, native.gridDimY, native.gridDimZ = 12, 1, 1
+        native.blockDimX, native.blockDimY, native.blockDimZ = 96, 1, 1
+        native.sharedMemBytes, native.hStream = 1024, stream.handle
+        if name == "max_active_clusters":
+            attribute = driver.CUlaunchAttribute()
+            attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            size = attribute.value.clusterDim
+            size.x, size.y, size.z = 2, 1, 1
+            native.attrs, native.numAttrs = [attribute], 1
+            call = driver.cuOccupancyMaxActiveClusters
+        else:
+            call = driver.cuOccupancyMaxPotentialClusterSize
+        result = getattr(kernel.occupancy, name)(config, stream=stream)
+        assert result == result_of(call(function, native))
+
+
+def result_of(result):
+    error, *values = result
+    assert error == driver.CUresult.CUDA_SUCCESS
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def test_an_uninitialized_object_has_a_text():
+    assert repr(KernelOccupancy.__new__(KernelOccupancy)) == "<KernelOccupancy>"
+
+
+CHART = """
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 240" width="480" \
+font-family="sans-serif" font-size="11">
+<rect width="480" height="240" fill="white"/>
+<text x="48" y="16">occupancy of f&lt;int&gt;</text>
+<path d="M48 200.0H468" stroke="#ddd"/>
+<text x="42" y="200.0" text-anchor="end">0%</text>
+<path d="M48 157.0H468" stroke="#ddd"/>
+<text x="42" y="157.0" text-anchor="end">25%</text>
+<path d="M48 114.0H468" stroke="#ddd"/>
+<text x="42" y="114.0" text-anchor="end">50%</text>
+<path d="M48 71.0H468" stroke="#ddd"/>
+<text x="42" y="71.0" text-anchor="end">75%</text>
+<path d="M48 28.0H468" stroke="#ddd"/>
+<text x="42" y="28.0" text-anchor="end">100%</text>
+<text x="48.0" y="218" text-anchor="middle">0</text>
+<text x="153.0" y="218" text-anchor="middle">32</text>
+<text x="258.0" y="218" text-anchor="middle">64</text>
+<text x="363.0" y="218" text-anchor="middle">96</text>
+<text x="468.0" y="218" text-anchor="middle">128</text>
+<path d="M48.0 157.0V157.0H153.0V114.0H258.0V71.0H363.0V28.0H468.0" fill="none" \
+stroke="#1f6fb4" stroke-width="1.5"/>
+<text x="48" y="234">threads of a block</text></svg>
+"""
+
+
+def test_a_chart_has_the_axes_of_the_numbers():
+    """The axes are from 48 to 468 for the threads, and from 200 to 28 for the occupancy."""
+    curve = OccupancyCurve("f<int>", (32, 64, 96, 128), (16, 16, 16, 16), (0.25, 0.5, 0.75, 1))
+    assert curve._repr_svg_() == CHART.strip()
+    assert repr(curve).splitlines() == [
+        "occupancy of f<int>",
+        "threads  blocks  occupancy",
+        "     32      16      25%    " + "#" * 10,
+        "     64      16      50%    " + "#" * 20,
+        "     96      16      75%    " + "#" * 30,
+        "    128      16     100%    " + "#" * 40,
+    ]
+
+
+def test_a_curve_has_the_occupancy_of_each_warp_count(device, kernel):
+    curve = kernel.occupancy.plot(lambda size: 16 * size)
+    properties = device.properties
+    assert curve.block_sizes == tuple(range(32, properties.max_threads_per_block + 1, 32))
+    blocks = kernel.occupancy.max_active_blocks_per_multiprocessor
+    assert curve.blocks == tuple(blocks(size, 16 * size) for size in curve.block_sizes)
+    threads = properties.max_threads_per_multiprocessor
+    assert curve.occupancy == tuple(
+        size * count / threads for size, count in zip(curve.block_sizes, curve.blocks, strict=True)
+    )
+    assert kernel.occupancy.plot().blocks[-1] == blocks(properties.max_threads_per_block, 0)
