@@ -151,6 +151,24 @@ except ValueError as error:
     ]
 
 
+def test_the_driver_gets_no_damaged_input_and_its_handle_is_an_object(on_driver):
+    lines = on_driver("""
+from cuda.bindings.driver import CUlinkState
+linker = Linker(ObjectCode.from_ptx(PTX), options={"arch": "sm_75"})
+print(type(linker.handle) is CUlinkState, int(linker.handle) != 0)
+linker.close()
+print(type(linker.handle) is CUlinkState, int(linker.handle))
+try:
+    Linker(ObjectCode.from_cubin(b"\\x7fELF", name="short"), options={"arch": "sm_75"})
+except CUDAError as error:
+    print(error.name, error.where)
+    print(str(error).splitlines()[-1])
+""")
+    assert lines[:3] == ["True True", "True 0", "CUDA_ERROR_INVALID_IMAGE cuLinkAddData"]
+    text = "the ELF header has 64 bytes at offset 0, and the image has 4 bytes"
+    assert "short" in lines[3] and text in lines[3]
+
+
 def test_without_a_context_the_driver_linker_is_refused(on_driver):
     lines = on_driver("""
 from cuda.bindings import driver

@@ -336,10 +336,14 @@ print(Linker(*code, options=LinkerOptions(arch="sm_90")).link("cubin").code[:4])
         )
         assert done.stdout.strip() == r"b'\x7fELF'"
 
-    @pytest.mark.parametrize("case", ["the module is missing", "the library is too old"])
+    @pytest.mark.parametrize(
+        "case", ["the module is missing", "the library is missing", "the library is too old"]
+    )
     def test_without_nvjitlink_the_driver_links_with_one_warning(self, case):
         hide = {
             "the module is missing": "sys.modules['cuda.bindings.nvjitlink'] = None",
+            "the library is missing": "compile_module._low = type('None', (), "
+            "{'inspect_function_pointer': staticmethod(lambda *a: fail())})",
             "the library is too old": "compile_module._low = type('Old', (), "
             "{'inspect_function_pointer': staticmethod(lambda *a: 0)})",
         }
@@ -347,6 +351,8 @@ print(Linker(*code, options=LinkerOptions(arch="sm_90")).link("cubin").code[:4])
 import sys, warnings
 import cuda.core._compile as compile_module
 from cuda.core import Linker, LinkerOptions
+def fail():
+    raise RuntimeError("no library")
 {hide[case]}
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -367,6 +373,27 @@ print([(w.category.__name__, str(w.message)) for w in caught])
         assert warned.count("RuntimeWarning") == 1
         assert f"cuda.bindings.nvjitlink {message}" in warned
         assert "LTO IR" in warned
+
+
+def test_a_broken_import_of_nvjitlink_is_raised():
+    script = """
+import sys
+from cuda.core import Linker
+
+class Broken:
+    def find_spec(self, name, path, target=None):
+        if name == "cuda.bindings.nvjitlink":
+            raise ModuleNotFoundError("No module named 'other'", name="other")
+
+sys.modules.pop("cuda.bindings.nvjitlink", None)
+sys.meta_path.insert(0, Broken())
+try:
+    Linker.which_backend()
+except ModuleNotFoundError as error:
+    print(error.name)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "other", done.stderr
 
 
 def test_the_signatures_equal_those_of_the_reference():
