@@ -242,6 +242,18 @@ def test_the_extents_of_a_box_have_bounds(buffer, extent):
             view.as_tensor_map((beyond, 16))
 
 
+def test_the_first_numbers_of_the_drivers_types_are_left_to_the_driver(buffer):
+    view = StridedMemoryView.from_buffer(buffer, (2, 4, 8, 16), dtype="f4")
+    for number in (0, 2**32 - 1):
+        with pytest.raises(CUDAError, match=f"is {number}, but must be in"):
+            view.as_tensor_map((1, 1, 1, 4), element_strides=(number, 1, 1, 1))
+        with pytest.raises(CUDAError, match=f"pixels_per_column is {number}, but"):
+            TensorMapDescriptor._from_im2col(view, (0, 0), (0, 0), 4, number)
+    for number in (-(2**31), 2**31 - 1):
+        with pytest.raises(CUDAError, match="cuTensorMapEncodeIm2col"):
+            TensorMapDescriptor._from_im2col(view, (0, number), (0, 0), 4, 4)
+
+
 def test_an_innermost_axis_of_one_element_may_have_any_stride(buffer):
     view = StridedMemoryView.from_buffer(buffer, (64, 1), (4, 3), dtype="f4")
     assert "rank=2" in repr(view.as_tensor_map((16, 4)))
