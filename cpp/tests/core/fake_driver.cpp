@@ -15,6 +15,9 @@ fake_driver state;
 CUresult note(const char* name) {
   const std::lock_guard lock{guard};
   state.calls.emplace_back(name);
+  if (const auto other = state.results.find(name); other != state.results.end()) {
+    return other->second;
+  }
   return state.failing == name ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 
@@ -43,8 +46,9 @@ CUresult exchange_mode(CUstreamCaptureMode* mode) {
 }
 
 CUresult push(CUcontext context) {
-  state.current = context;
-  return note("cuCtxPushCurrent");
+  const CUresult code = note("cuCtxPushCurrent");
+  if (code == CUDA_SUCCESS) state.current = context;
+  return code;
 }
 
 CUresult pop(CUcontext* context) {
@@ -109,6 +113,20 @@ CUresult destroy_event(CUevent) { return note("cuEventDestroy"); }
 
 CUresult record_event(CUevent, CUstream) { return note("cuEventRecord"); }
 
+CUresult synchronize_stream(CUstream) { return note("cuStreamSynchronize"); }
+
+CUresult get_capture_status(CUstream stream, CUstreamCaptureStatus* status) {
+  const bool is_captured = state.captured != nullptr && stream == state.captured;
+  *status = is_captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return note("cuStreamIsCapturing");
+}
+
+CUresult free_in_order(CUdeviceptr, CUstream) { return note("cuMemFreeAsync"); }
+
+CUresult free_memory(CUdeviceptr) { return note("cuMemFree"); }
+
+CUresult free_host_memory(void*) { return note("cuMemFreeHost"); }
+
 CUresult get_error_name(CUresult, const char** name) {
   *name = "CUDA_ERROR_UNKNOWN";
   return CUDA_SUCCESS;
@@ -135,6 +153,11 @@ driver::driver_table make_table() {
   table.cuEventCreate = &create_event;
   table.cuEventDestroy = &destroy_event;
   table.cuEventRecord = &record_event;
+  table.cuStreamSynchronize = &synchronize_stream;
+  table.cuStreamIsCapturing = &get_capture_status;
+  table.cuMemFreeAsync = &free_in_order;
+  table.cuMemFree = &free_memory;
+  table.cuMemFreeHost = &free_host_memory;
   table.cuGetErrorName = &get_error_name;
   return table;
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@ struct fake_driver {
   std::vector<std::string> calls;  // names, followed by the number of the handle if there is one
   CUcontext current = nullptr;
   std::uintptr_t next_handle = 0x1000;
-  std::string failing;  // the function that returns CUDA_ERROR_UNKNOWN
+  std::string failing;                      // the function that returns CUDA_ERROR_UNKNOWN
+  std::map<std::string, CUresult> results;  // of functions that fail with another code
+  CUstream captured = nullptr;              // the only stream that is being captured
   bool is_primary_active = true;
   unsigned long long context_id = 1;                         // changed by a reset of the device
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  // of the only calling thread
