@@ -115,6 +115,37 @@ TEST_F(stream_test, an_event_is_returned_if_the_stream_was_destroyed_with_its_co
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
+TEST_F(stream_test, the_context_of_a_stream_is_entered_if_another_one_is_current) {
+  const stream_handle stream = make();
+  EXPECT_FALSE(enter_context_of(stream));
+  fake().current = raw_handle<CUcontext>(0x900);
+  EXPECT_TRUE(enter_context_of(stream));
+  EXPECT_EQ(fake().current, context.raw());
+  EXPECT_EQ(fake().count("cuStreamGetCtx"), 0);
+  fake().current = raw_handle<CUcontext>(0x900);
+  for (const char* function : {"cuCtxGetCurrent", "cuCtxPushCurrent"}) {
+    fake().failing = function;
+    EXPECT_FALSE(enter_context_of(stream)) << function;
+  }
+}
+
+TEST_F(stream_test, the_context_of_a_foreign_stream_is_queried) {
+  const stream_handle foreign = stream_of(raw_handle<CUstream>(0x500));
+  fake().current = raw_handle<CUcontext>(0x900);
+  EXPECT_TRUE(enter_context_of(foreign));
+  EXPECT_EQ(fake().current, raw_handle<CUcontext>(primary_context));
+  fake().current = raw_handle<CUcontext>(0x900);
+  fake().failing = "cuStreamGetCtx";
+  EXPECT_FALSE(enter_context_of(foreign));
+  fake().failing.clear();
+  const int pushes = fake().count("cuCtxPushCurrent");
+  for (const CUstream token :
+       {static_cast<CUstream>(nullptr), CU_STREAM_LEGACY, CU_STREAM_PER_THREAD}) {
+    EXPECT_FALSE(enter_context_of(stream_of(token)));
+  }
+  EXPECT_EQ(fake().count("cuCtxPushCurrent"), pushes);
+}
+
 TEST_F(stream_test, an_object_created_after_a_reset_is_destroyed) {
   ++fake().context_id;
   make().reset();
