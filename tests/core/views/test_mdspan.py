@@ -8,7 +8,14 @@ import weakref
 
 import numpy as np
 import pytest
-from cuda.core import LaunchConfig, LegacyPinnedMemoryResource, Program, ProgramOptions, launch
+from cuda.core import (
+    Buffer,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    Program,
+    ProgramOptions,
+    launch,
+)
 from cuda.core.utils import StridedMemoryView
 
 from ...libraries import header_options
@@ -238,3 +245,46 @@ class TestRefusals:
             view = StridedMemoryView()
         with pytest.raises(ValueError, match="Cannot infer layout"):
             view.as_mdspan()
+
+
+@pytest.fixture
+def large(pinned_block):
+    """Return views of any shape over memory whose size is not checked."""
+    memory = Buffer.from_handle(int(pinned_block.handle), 8, owner=pinned_block)
+
+    def view(shape, strides=None):
+        return StridedMemoryView.from_buffer(memory, shape, strides, dtype="u1")
+
+    return view
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "expected"),
+    [
+        ((1, 3), (7, 2), (3, 2)),
+        ((0, 3), (5, 2), (3, 1)),
+        ((2, 1, 4), (9, 5, 2), (9, 4, 2)),
+        ((4, 0), (5, 3), (1, 1)),
+        ((2, 3), None, (3, 1)),
+    ],
+)
+def test_an_axis_of_at_most_one_index_has_the_stride_of_c_order(large, shape, strides, expected):
+    argument = large(shape, strides).as_mdspan("stride", index_type="int64")
+    assert argument.strides == expected
+    assert f"strides={expected} layout='stride' index_type='int64'" in repr(argument)
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("sign", ["int", "uint"])
+def test_the_span_of_the_elements_fits_the_index_type(large, sign, bits):
+    most = 2 ** (bits - (sign == "int")) - 1
+    name = f"{sign}{bits}"
+    if most < 2**63 - 1:
+        assert large((most,)).as_mdspan(index_type=name).index_type == name
+        assert large((2,), (most - 1,)).as_mdspan("stride", index_type=name).strides == (most - 1,)
+        for shape, strides in (((most + 1,), (1,)), ((2,), (most,))):
+            text = f"does not fit an index type of at most {most}"
+            with pytest.raises(OverflowError, match=text):
+                large(shape, strides).as_mdspan("stride", index_type=name)
+    else:
+        assert large((2,), (2**62,)).as_mdspan("stride", index_type=name).nbytes >= 24
