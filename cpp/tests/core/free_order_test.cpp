@@ -240,9 +240,9 @@ TEST_F(free_order_test, a_child_process_frees_no_memory_of_its_parent) {
 TEST_F(free_order_test, one_free_waits_for_another) {
   const stream_handle second = create_stream(context, CU_STREAM_NON_BLOCKING, 0);
   const free_order first{stream}, later{second};
-  const auto waits = [&](const free_order& of, const free_order& on) {
+  const auto waits = [&](const free_order& last, const free_order& first_one) {
     fake().calls.clear();
-    EXPECT_EQ(on.make_wait(of).code, CUDA_SUCCESS);
+    EXPECT_EQ(first_one.make_wait(last).code, CUDA_SUCCESS);
     return fake().count("cuStreamWaitEvent");
   };
   EXPECT_EQ(waits(later, first), 1);

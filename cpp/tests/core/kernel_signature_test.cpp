@@ -47,10 +47,10 @@ TEST(ptx_signature, knows_every_type) {
   for (const auto& [prefix, kinds] : families) {
     for (unsigned i = 0; i < kinds.size(); ++i) {
       const std::string type = prefix + std::to_string(8u << i);
-      const auto found = of_entry(".entry f(.param " + type + " x) {}", "f");
-      ASSERT_EQ(found.size(), 1u) << type;
-      EXPECT_EQ(found[0].kind, kinds[i]) << type;
-      EXPECT_EQ(found[0].size, 1u << i) << type;
+      const auto parameters = of_entry(".entry f(.param " + type + " x) {}", "f");
+      ASSERT_EQ(parameters.size(), 1u) << type;
+      EXPECT_EQ(parameters[0].kind, kinds[i]) << type;
+      EXPECT_EQ(parameters[0].size, 1u << i) << type;
     }
   }
   const auto floats =
@@ -65,26 +65,26 @@ TEST(ptx_signature, knows_every_type) {
 }
 
 TEST(ptx_signature, multiplies_the_size_of_an_element_by_the_extent) {
-  const auto found =
+  const auto parameters =
       of_entry(".entry f(.param .align 8 .b32 words[3], .param .u8 b[1], .param .u32 $n%) {}", "f");
-  ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[0].size, 12u);
-  EXPECT_EQ(found[1].size, 1u);
-  EXPECT_EQ(found[1].kind, parameter_kind::aggregate);
-  EXPECT_EQ(found[2].name, "$n%");
+  ASSERT_EQ(parameters.size(), 3u);
+  EXPECT_EQ(parameters[0].size, 12u);
+  EXPECT_EQ(parameters[1].size, 1u);
+  EXPECT_EQ(parameters[1].kind, parameter_kind::aggregate);
+  EXPECT_EQ(parameters[2].name, "$n%");
 }
 
 TEST(ptx_signature, needs_the_whole_word) {
-  const auto found = signatures_of_ptx(
+  const auto parameters = signatures_of_ptx(
       ".entry_point f(.param .u32 a)\n.entry1 g()\n.b32 x; // no .entry h()\n.entry i() {}");
-  EXPECT_EQ(found.size(), 1u);
-  EXPECT_EQ(found.count("i"), 1u);
+  EXPECT_EQ(parameters.size(), 1u);
+  EXPECT_EQ(parameters.count("i"), 1u);
   EXPECT_TRUE(signatures_of_ptx(".entry").contains(""));
 }
 
 TEST(ptx_signature, keeps_the_last_of_two_entries) {
-  const auto found = signatures_of_ptx(".entry f(.param .u32 a) {}\n.entry f() {}");
-  EXPECT_TRUE(found.at("f").empty());
+  const auto parameters = signatures_of_ptx(".entry f(.param .u32 a) {}\n.entry f() {}");
+  EXPECT_TRUE(parameters.at("f").empty());
 }
 
 TEST(ptx_signature, drops_generated_names) {
@@ -151,7 +151,7 @@ TEST(symbol_signature, knows_the_size_of_every_number) {
 
 TEST(symbol_signature, knows_the_kind_of_every_number) {
   using enum parameter_kind;
-  const auto found = signature_of_symbol(
+  const auto parameters = signature_of_symbol(
       "_Z1fbcahDustDsijwDilmxynoDnfd6__half8_Float1613__nv_bfloat166__bf16St10bfloat16_t"
       "13__nv_fp8_e4m313__nv_fp8_e5m213__nv_fp8_e8m013__nv_fp6_e2m313__nv_fp6_e3m213__nv_fp4_e2m1");
   const std::vector<parameter_kind> kinds = {boolean,
@@ -186,16 +186,16 @@ TEST(symbol_signature, knows_the_kind_of_every_number) {
                                              float6_e2m3,
                                              float6_e3m2,
                                              float4_e2m1};
-  ASSERT_EQ(found.size(), kinds.size());
+  ASSERT_EQ(parameters.size(), kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i)
-    EXPECT_EQ(found[i].kind, kinds[i]) << found[i].type;
-  for (std::size_t i = 21; i < 26; ++i) EXPECT_EQ(found[i].size, 2u) << found[i].type;
+    EXPECT_EQ(parameters[i].kind, kinds[i]) << parameters[i].type;
+  for (std::size_t i = 21; i < 26; ++i) EXPECT_EQ(parameters[i].size, 2u) << parameters[i].type;
 }
 
 // Returns the only parameter of `void f(name)`.
 parameter_description of_name(const std::string& name) {
-  const auto found = signature_of_symbol("_Z1f" + std::to_string(name.size()) + name);
-  return found.size() == 1 ? found[0] : parameter_description{};
+  const auto parameters = signature_of_symbol("_Z1f" + std::to_string(name.size()) + name);
+  return parameters.size() == 1 ? parameters[0] : parameter_description{};
 }
 
 TEST(symbol_signature, knows_the_vectors_of_the_headers) {
@@ -216,16 +216,16 @@ TEST(symbol_signature, knows_the_vectors_of_the_headers) {
 
 TEST(symbol_signature, recognizes_forms_of_other_types) {
   // f(int&, int (&) [3], (anonymous namespace)::E, traits<int>::type, S<int>, f()::{lambda()#1})
-  const auto found =
+  const auto parameters =
       signature_of_symbol("_Z1fRiRA3_iN12_GLOBAL__N_11EEN6traitsIiE4typeE1SIiEZ1gvEUlvE_");
   const std::vector<parameter_kind> kinds = {
       parameter_kind::pointer, parameter_kind::unknown,   parameter_kind::class_or_enum,
       parameter_kind::unknown, parameter_kind::aggregate, parameter_kind::aggregate};
-  ASSERT_EQ(found.size(), kinds.size());
+  ASSERT_EQ(parameters.size(), kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i)
-    EXPECT_EQ(found[i].kind, kinds[i]) << found[i].type;
-  EXPECT_EQ(found[0].size, 8u);
-  EXPECT_EQ(found[1].size, 0u);
+    EXPECT_EQ(parameters[i].kind, kinds[i]) << parameters[i].type;
+  EXPECT_EQ(parameters[0].size, 8u);
+  EXPECT_EQ(parameters[1].size, 0u);
 }
 
 TEST(symbol_signature, splits_at_the_commas_of_the_list_only) {

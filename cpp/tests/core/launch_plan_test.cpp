@@ -280,7 +280,7 @@ TEST(parameters, accept_values_of_their_kind_and_size) {
   EXPECT_EQ(bits(16, parameter_kind::aggregate), 0u);
 }
 
-// What a Python int, a float and a Buffer need, for each kind of a parameter of 4 and of 8 bytes.
+// A parameter of each kind accepts these values, with 4 and with 8 bytes.
 TEST(parameters, accept_integers_of_their_sign) {
   const unsigned any_4 = accepts_integer | accepts_natural, any_8 = any_4 | accepts_wide;
   const unsigned natural_8 = accepts_natural | accepts_wide;

@@ -123,15 +123,16 @@ TEST(bins, the_best_fit_among_all_sizes_is_that_of_a_search) {
   for (std::size_t taken = 0; taken < all.size(); ++taken) {
     EXPECT_FALSE(blocks.is_empty());
     for (int turn = 0; turn < 20; ++turn) {
-      const block_request wanted{size_of_any_magnitude(), segment_use::all_blocks, random() % 4};
+      const block_request request{size_of_any_magnitude(), segment_use::all_blocks, random() % 4};
       std::size_t smallest = 0;
       for (const block& each : all) {
-        const bool is_fit = each.is_free && each.size >= wanted.size && each.freed <= wanted.latest;
+        const bool is_fit =
+            each.is_free && each.size >= request.size && each.freed <= request.latest;
         if (is_fit && (smallest == 0 || each.size < smallest)) smallest = each.size;
       }
-      const block* const found = blocks.best_fit(wanted);
-      ASSERT_EQ(found == nullptr ? 0 : found->size, smallest);
-      ASSERT_TRUE(found == nullptr || (found->is_free && found->freed <= wanted.latest));
+      const block* const match = blocks.best_fit(request);
+      ASSERT_EQ(match == nullptr ? 0 : match->size, smallest);
+      ASSERT_TRUE(match == nullptr || (match->is_free && match->freed <= request.latest));
     }
     blocks.remove(all[(taken * 37) % all.size()]);
   }
@@ -194,9 +195,9 @@ TEST_F(pool_test, another_stream_keeps_two_mebibytes_for_its_next_blocks) {
   block* const taken = allocate_across_streams(1, other);
   ASSERT_NE(taken, nullptr);
   EXPECT_EQ(allocate(2 * mib - 511, other), nullptr);
-  block* const rest = allocate(2 * mib - 512, other);
-  ASSERT_NE(rest, nullptr);
-  EXPECT_EQ(rest->address, taken->address + 512);
+  block* const remainder = allocate(2 * mib - 512, other);
+  ASSERT_NE(remainder, nullptr);
+  EXPECT_EQ(remainder->address, taken->address + 512);
   EXPECT_EQ(pool->totals().reuse_cross_stream, 1u);
   free(grow(16 * mib, 16 * mib, stream));
   ASSERT_NE(allocate_across_streams(3 * mib, other), nullptr);
@@ -266,15 +267,15 @@ TEST_F(pool_test, live_blocks_have_requested_sizes_and_streams) {
   block* const first = grow(2 * mib, 600, stream);
   block* const second = grow(2 * mib, 700, other);
   free(pool->allocate(5000, stream));
-  std::vector<live_block> found = pool->live_blocks();
-  ASSERT_EQ(found.size(), 2u);
-  std::ranges::sort(found, {}, &live_block::size);
-  EXPECT_EQ(found[0].address, first->address);
-  EXPECT_EQ(found[0].size, 600u);
-  EXPECT_EQ(found[0].stream, stream.raw());
-  EXPECT_EQ(found[1].address, second->address);
-  EXPECT_EQ(found[1].stream, other.raw());
-  for (const live_block& each : found) {
+  std::vector<live_block> blocks = pool->live_blocks();
+  ASSERT_EQ(blocks.size(), 2u);
+  std::ranges::sort(blocks, {}, &live_block::size);
+  EXPECT_EQ(blocks[0].address, first->address);
+  EXPECT_EQ(blocks[0].size, 600u);
+  EXPECT_EQ(blocks[0].stream, stream.raw());
+  EXPECT_EQ(blocks[1].address, second->address);
+  EXPECT_EQ(blocks[1].stream, other.raw());
+  for (const live_block& each : blocks) {
     EXPECT_LT(std::abs(each.age), 3600.0);
   }
 }

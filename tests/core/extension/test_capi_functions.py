@@ -103,7 +103,7 @@ def attributes_of_node(builder):
     error, nodes, _ = driver.cuGraphGetNodes(builder.graph_definition.handle, 1)
     assert error == driver.CUresult.CUDA_SUCCESS
     names = driver.CUlaunchAttributeID
-    found = []
+    values = []
     for name, field in (
         (names.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, "cooperative"),
         (names.CU_LAUNCH_ATTRIBUTE_PRIORITY, "priority"),
@@ -111,8 +111,8 @@ def attributes_of_node(builder):
     ):
         error, value = driver.cuGraphKernelNodeGetAttribute(nodes[0], name)
         assert error == driver.CUresult.CUDA_SUCCESS
-        found.append(int(getattr(value, field)))
-    return tuple(found)
+        values.append(int(getattr(value, field)))
+    return tuple(values)
 
 
 @pytest.fixture
@@ -146,8 +146,8 @@ def test_a_launch_has_the_stream_the_configuration_and_the_arguments(
     arguments = arguments_of(ctypes.c_uint64(pinned_block.handle), ctypes.c_uint32(9))
     builder = device.create_graph_builder().begin_building()
     config = LaunchConfig(grid=2, block=3, is_cooperative=True, **further)
-    on = int(builder.stream.handle)
-    assert launch_raw(on, config, kernel, ctypes.addressof(arguments)) == 0
+    raw = int(builder.stream.handle)
+    assert launch_raw(raw, config, kernel, ctypes.addressof(arguments)) == 0
     builder.end_building()
     assert attributes_of_node(builder) == (1, *(further.values() or (0, 0)))
     graph = builder.complete()

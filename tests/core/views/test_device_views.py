@@ -156,7 +156,7 @@ class TestBuffers:
 
     def test_a_resource_that_closes_the_buffer_is_detected(self, pinned_block):
         class Closing(MemoryResource):
-            """Closes the buffer when it is asked for the kind of its memory."""
+            """Closes the buffer when the kind of its memory is queried."""
 
             is_host_accessible, device_id = True, -1
 

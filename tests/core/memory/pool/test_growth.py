@@ -132,9 +132,9 @@ def test_an_initial_size_beyond_all_addresses_is_refused(make_pool):
 class TestReports:
     def test_allocations_are_sorted_by_age(self):
         rows = [(1, 10, 3, 0.5), (2, 20, 3, 2.5), (3, 30, 4, 1.5)]
-        found = reports.live_allocations(rows, {})
-        assert [record.address for record in found] == [2, 3, 1]
-        assert found[0] == LiveAllocation(2, 20, 3, 2.5, None)
+        records = reports.live_allocations(rows, {})
+        assert [record.address for record in records] == [2, 3, 1]
+        assert records[0] == LiveAllocation(2, 20, 3, 2.5, None)
 
     def error_of(self, requested=7, error=None, limit=None, tracked=True):
         pool = SimpleNamespace(
