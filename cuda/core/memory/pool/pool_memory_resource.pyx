@@ -341,14 +341,12 @@ cdef int release_beyond_thresholds(int device) except -1:
         pool = each
         if pool.device == device and is_usable(pool):
             return_segments(pool, pool.threshold)
-    return 0
 
 
 cdef int require_native(PoolMemoryResource self) except -1:
     if not pool_of(self).is_of_this_process():
         raise RuntimeError("this pool belongs to the parent process: its memory cannot be used in "
                            "a forked child process; create a new PoolMemoryResource")
-    return 0
 
 
 cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream stream):
@@ -537,7 +535,6 @@ cdef int check_apart(PoolMemoryResource self, Buffer memory) except -1:
     if pool_of(self).overlaps(memory.fields.pointer, memory.fields.size):
         raise ValueError(f"{qualified_name(self.upstream)}.allocate() returned memory at "
                          f"{memory.fields.pointer:#x} that it has already returned to this pool")
-    return 0
 
 
 cdef Stream create_upstream_stream(PoolMemoryResource self, Stream stream):
@@ -550,9 +547,9 @@ cdef Stream create_upstream_stream(PoolMemoryResource self, Stream stream):
 
 
 cdef int add_initial_segment(PoolMemoryResource self, Device device, size_t size) except -1:
-    size = rounded_up_to(size, BLOCK_UNIT)
-    self.upstream_stream = create_stream_in(Stream, device.context_to_use(), None)
-    if not pool_of(self).reserve(size, SIZE_MAX):
+    cdef size_t rounded = rounded_up_to(size, BLOCK_UNIT)
+    if rounded == 0:
         raise MemoryError(f"{size} bytes exceed the address space")
-    add_segment(self, size, 0, self.upstream_stream)
-    return 0
+    self.upstream_stream = create_stream_in(Stream, device.context_to_use(), None)
+    pool_of(self).reserve(rounded, SIZE_MAX)
+    add_segment(self, rounded, 0, self.upstream_stream)
