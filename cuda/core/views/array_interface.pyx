@@ -21,7 +21,6 @@ cdef int read_interface(StridedMemoryView view, dict interface, str name) except
         view.flags |= VIEW_IS_READONLY
     if view.element.bits == 0:
         view.type_text = typestr
-    return 0
 
 
 cdef int set_device_of_address(StridedMemoryView view) except -1:
@@ -40,7 +39,6 @@ cdef int set_device_of_address(StridedMemoryView view) except -1:
     elif facts.is_host_accessible:
         view.device_kind = device_type.cuda_host
     view.ordinal = facts.device if view.device_kind == device_type.cuda else 0
-    return 0
 
 
 cdef int import_cuda_array(StridedMemoryView view, object obj, object stream_ptr) except -1:
@@ -55,7 +53,6 @@ cdef int import_cuda_array(StridedMemoryView view, object obj, object stream_ptr
     view.source = obj
     read_interface(view, interface, name)
     set_device_of_address(view)
-    view.flags |= VIEW_IS_SET
     return order_after_producer(stream_ptr, consumer, interface_stream(interface))
 
 
@@ -67,7 +64,6 @@ cdef int import_host_array(StridedMemoryView view, object obj) except -1:
     view.memory_owner = interface  # the dictionary may own the memory
     view.fields.device = 0  # the reference's ordinal; -1 by DLPack
     view.device_kind = device_type.cpu
-    return 0
 
 
 cdef dict interface_of(StridedMemoryView self):

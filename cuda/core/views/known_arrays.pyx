@@ -53,24 +53,20 @@ cdef bint check_ndarray_class(object obj) except -1:
     if cls is None or type(obj) is not cls:
         return False
     is_numpy_checked = True
-    if not has_expected_fields(numpy, obj):
-        return False
-    cache_dtypes(numpy)
-    immortal_objects.append(cls)
-    ndarray_class = <PyObject*>cls
-    return True
+    # The second array has an offset and more axes.
+    if has_expected_fields(obj) and has_expected_fields(numpy.zeros((2, 3), "f4")[::-1]):
+        cache_dtypes(numpy)
+        immortal_objects.append(cls)
+        ndarray_class = <PyObject*>cls
+    return ndarray_class is not NULL
 
 
-cdef bint has_expected_fields(object numpy, object array) except -1:
-    for obj in (array, numpy.zeros((2, 3, 4), "f4")[::-1, :, 1:]):
-        dtype = obj.dtype
-        if as_ndarray(obj).ndim != obj.ndim or as_ndarray(obj).dtype is not <PyObject*>dtype:
-            return False
-        if <uintptr_t>as_ndarray(obj).data != obj.__array_interface__["data"][0]:
-            return False
-        if bool(as_ndarray(obj).flags & ndarray_writeable) != obj.flags.writeable:
-            return False
-    return True
+cdef bint has_expected_fields(object array) except -1:
+    cdef const ndarray_fields* fields = &as_ndarray(array)
+    actual = (fields.ndim, <uintptr_t>fields.dtype, <uintptr_t>fields.data,
+             bool(fields.flags & ndarray_writeable))
+    return actual == (array.ndim, id(array.dtype), array.__array_interface__["data"][0],
+                     array.flags.writeable)
 
 
 cdef int cache_dtypes(object numpy) except -1:
@@ -80,17 +76,17 @@ cdef int cache_dtypes(object numpy) except -1:
         immortal_objects.append(dtype)
         dtypes[dtype_count] = dtype_entry(<PyObject*>dtype, code, bits)
         dtype_count += 1
-    return 0
 
 
 cdef bint import_ndarray(StridedMemoryView view, object array) except -1:
     """Import an array by its fields; False if the protocol of NumPy must handle it."""
     cdef const ndarray_fields* fields = &as_ndarray(array)
-    cdef int index
-    view.element.bits = 0
+    cdef int index, itemsize
     for index in range(dtype_count):
         if dtypes[index].dtype is fields.dtype:
             view.element.code, view.element.bits = dtypes[index].code, dtypes[index].bits
+            view.element.lanes = 1
+            itemsize = view.element.bits >> 3
             break
     else:
         dtype = array.dtype
@@ -98,22 +94,14 @@ cdef bint import_ndarray(StridedMemoryView view, object array) except -1:
         if view.element.bits == 0:
             return False
         view.type_object = dtype
-        view.element.lanes = 1
-        if not layout_of_ndarray(as_ndarray(array), dtype.itemsize, view.native):
-            return False
-        return set_ndarray(view, array)
-    view.element.lanes = 1
-    if not layout_of_ndarray(fields[0], view.element.bits >> 3, view.native):
+        itemsize = dtype.itemsize
+    if not layout_of_ndarray(fields[0], itemsize, view.native):
         return False
-    return set_ndarray(view, array)
-
-
-cdef inline bint set_ndarray(StridedMemoryView view, object array) except -1:
-    view.fields.pointer = <uintptr_t>as_ndarray(array).data
+    view.fields.pointer = <uintptr_t>fields.data
     view.fields.device = -1
     view.device_kind = device_type.cpu
     view.flags = VIEW_IS_SET
-    if not as_ndarray(array).flags & ndarray_writeable:
+    if not fields.flags & ndarray_writeable:
         view.flags |= VIEW_IS_READONLY
     view.source = array
     return True
@@ -125,7 +113,6 @@ cdef int set_buffer_device(StridedMemoryView view, Buffer buffer) except -1:
     set_device(view, <int>device.type, device.id)
     view.source = buffer
     view.fields.source = &buffer.fields
-    return 0
 
 
 cdef int import_buffer(StridedMemoryView view, Buffer buffer, object stream_ptr) except -1:
@@ -147,7 +134,6 @@ cdef int import_buffer(StridedMemoryView view, Buffer buffer, object stream_ptr)
     view.element.code, view.element.bits, view.element.lanes = 0, 8, 1
     view.fields.pointer = memory.pointer
     view.flags |= VIEW_IS_SET
-    return 0
 
 
 cdef int import_buffer_layout(StridedMemoryView view, object value, tuple shape, object strides,
@@ -176,7 +162,6 @@ cdef int import_buffer_layout(StridedMemoryView view, object value, tuple shape,
     view.fields.pointer = buffer.fields.pointer
     check_open(buffer.fields.is_open, "Buffer")
     view.flags |= VIEW_IS_SET
-    return 0
 
 
 cdef int check_within(Buffer buffer, const strided_layout& layout) except -1:
@@ -187,7 +172,6 @@ cdef int check_within(Buffer buffer, const strided_layout& layout) except -1:
     if <size_t>needed > buffer.fields.size:
         raise ValueError(f"Buffer size is too small for the layout. Expected at least {needed} "
                          f"bytes, got {buffer.fields.size} bytes.")
-    return 0
 
 
 cdef int import_view(StridedMemoryView view, StridedMemoryView other, object stream_ptr) except -1:
@@ -202,7 +186,6 @@ cdef int import_view(StridedMemoryView view, StridedMemoryView other, object str
     view.fields = other.fields
     view.flags, view.device_kind, view.ordinal = other.flags, other.device_kind, other.ordinal
     view.source = view.memory_owner = other
-    return 0
 
 
 # PyTorch: its DLPack protocol rejects tensors that require a gradient or are conjugated, and its

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Owners that a graph retains for captured operands: memory, kernels, events, arrays.
+# Owners that a graph retains for captured operands: memory, kernels, arrays.
 
 from cpython.bool cimport PyBool_Check
 from cpython.complex cimport PyComplex_CheckExact
@@ -19,15 +19,12 @@ cdef object graph_memory_class = None
 cdef int set_graph_memory_class(object cls) except -1:
     global graph_memory_class
     graph_memory_class = cls
-    return 0
 
 
 cdef object share_operand(object operand):
     cdef PyObject* buffer = buffer_of_argument(operand)
     if buffer is not NULL:
         return owner_for_graph(<Buffer>buffer)
-    if isinstance(operand, Event):
-        return share_event(<Event>operand)
     return operand
 
 
@@ -70,7 +67,6 @@ cdef int add_operands(list refs, object operands, bint has_buffers) except -1:
                 refs.append(shared)
             if has_buffers and isinstance(each, Buffer):
                 refs.append(each)
-    return 0
 
 
 cdef int retain_captured_operands(Stream stream, tuple operands) except -1:
