@@ -27,7 +27,6 @@ cdef int check_truths(object options, object cls) except -1:
         value = fields.get(name) if name in fields else getattr(options, name, None)
         if value is not None and not isinstance(value, (int, str)):
             option_checks().check_field(cls, name, value)
-    return 0
 
 
 cdef object options_from_dict(dict value, object cls):
@@ -167,7 +166,6 @@ cdef int append_row(list set_rows, dict rows, object field, object value) except
     if row is not None:
         set_rows.append(row)
         set_rows.append(value)
-    return 0
 
 
 cdef int add_option(list arguments, object form, object flag, object value) except -1:
@@ -184,7 +182,6 @@ cdef int add_option(list arguments, object form, object flag, object value) exce
             arguments.append(option_text(flag, each))
     else:
         arguments += [utf8(text, "the options") for text in form(flag, value)]
-    return 0
 
 
 cdef str exact_str(object text, str label):

@@ -30,7 +30,6 @@ cdef int install_item_advice() except -1:
         if cls is Buffer:
             item_slots[index].mp_ass_subscript = refuse_assignment
         (<mutable_type*><PyObject*>cls).tp_as_mapping = &item_slots[index]
-    return 0
 
 
 install_item_advice()

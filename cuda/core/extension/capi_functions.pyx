@@ -38,17 +38,14 @@ cdef CUfunction Kernel_as_function(Kernel kernel) noexcept nogil:
 
 cdef int Stream_check_open(Stream stream) except -1:
     stream.native.check_open(stream)
-    return 0
 
 
 cdef int Event_check_open(Event event) except -1:
     event.native.check_open(event)
-    return 0
 
 
 cdef int Context_check_open(Context context) except -1:
     context.native.check_open(context)
-    return 0
 
 
 cdef bint Stream_is_default_token(Stream stream) noexcept nogil:

@@ -53,7 +53,6 @@ cdef int add_nvtx_ranges(dict names, str module) except -1:
             PyType_Modified(<PyTypeObject*>each)
         elif nvtx.is_public_function(each):
             names[name] = nvtx.wrap_in_range(each, name, *listener)
-    return 0
 
 
 def _complete_classes(dict names, str module):

@@ -23,4 +23,3 @@ cdef object call_class(PyObject* cls, PyObject* const* args, size_t flags, PyObj
 cdef int install_named_calls(tuple classes) except -1:
     for cls in classes:
         (<mutable_type*><PyObject*>cls).tp_vectorcall = <vectorcallfunc>call_class
-    return 0

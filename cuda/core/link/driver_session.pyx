@@ -54,7 +54,6 @@ cdef class DriverSession(LinkSession):
         except CUDAError as error:
             self.explain(error)
             raise
-        return 0
 
     cdef bytes make(self, str target):
         if self.image is None:
@@ -71,13 +70,11 @@ cdef class DriverSession(LinkSession):
         self.read_logs()
         if self.error_log:
             extend_error(error, f"\nLinker error log: {self.error_log}")
-        return 0
 
     cdef int read_logs(self) except -1:
         if self.state is not None:
             self.error_log = self.state.error_log()
             self.info_log = self.state.info_log()
-        return 0
 
     cdef object handle(self):
         if self.state is None:
@@ -89,4 +86,3 @@ cdef class DriverSession(LinkSession):
             self.read_logs()
             self.state.close()
             self.state = None
-        return 0

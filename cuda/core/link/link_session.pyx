@@ -59,4 +59,3 @@ cdef int remove_notes(object error) except -1:
     """Remove the explanation of the status, which misleads where the log has the cause."""
     error.__notes__ = [each for each in getattr(error, "__notes__", ())
                        if each.startswith("failed function")]
-    return 0

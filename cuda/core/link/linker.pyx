@@ -181,7 +181,6 @@ cdef int check_object_codes(tuple codes) except -1:
         if not isinstance(code, ObjectCode):
             raise TypeError(f"Expected type ObjectCode, but got {type(code).__name__}"
                             f"{input_advice(code)}")
-    return 0
 
 
 cdef str input_advice(object value):
@@ -222,7 +221,6 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
     self.name = name
     self.native_options = native
     self.is_open = True
-    return 0
 
 
 cdef NvJitLinkSession create_nvjitlink_session(list native, object arch):
@@ -242,7 +240,6 @@ cdef int check_formats(list codes, object cls, str library) except -1:
             raise ValueError(
                 f"Unknown code_type associated with ObjectCode: {(<ObjectCode>code).format!r}; "
                 f"{library} links {', '.join(cls.kinds)}")
-    return 0
 
 
 cdef ObjectCode link_to(Linker self, str target):

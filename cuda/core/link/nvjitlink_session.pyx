@@ -154,7 +154,6 @@ cdef class NvJitLinkSession(LinkSession):
         if call.status != NVJITLINK_SUCCESS and name is not None:
             self.read_logs()
             raise library_error("nvjitlink", call.status, name, self.error_log)
-        return 0
 
     cdef int add(self, ObjectCode code) except -1:
         cdef bytes content, name = input_name(code)
@@ -207,7 +206,6 @@ cdef class NvJitLinkSession(LinkSession):
                 self.failure = call.status
         if self.failure is not None:
             raise library_error("nvjitlink", self.failure, "nvJitLinkComplete", self.error_log)
-        return 0
 
     cdef bytes fetch(self, link_size_getter get_size, link_image_getter get_image, str function):
         """Query the size of an image, then the image."""
@@ -227,7 +225,6 @@ cdef class NvJitLinkSession(LinkSession):
                                       <link_image_getter>cynvjitlink.nvJitLinkGetErrorLog)
             self.info_log = self.log(cynvjitlink.nvJitLinkGetInfoLogSize,
                                      <link_image_getter>cynvjitlink.nvJitLinkGetInfoLog)
-        return 0
 
     cdef str log(self, link_size_getter get_size, link_image_getter get_image):
         """Return a log; return an empty str on failure, so an earlier error stays visible."""
@@ -259,7 +256,6 @@ cdef class NvJitLinkSession(LinkSession):
         self.inputs = []
         if call.status != NVJITLINK_SUCCESS:
             raise library_error("nvjitlink", call.status, "nvJitLinkDestroy", "")
-        return 0
 
 
 cdef int reject_fatal_options(list options) except -1:
@@ -274,7 +270,6 @@ cdef int reject_fatal_options(list options) except -1:
         if re.fullmatch(rb"-arch=sm_0*[1-9]", option):
             raise library_error("nvjitlink", NVJITLINK_ERROR_UNRECOGNIZED_ARCH, "nvJitLinkCreate",
                                 f"unrecognized architecture ({log_text(option)})")
-    return 0
 
 
 cdef bytes declarations_of_ltoir(list options, list codes):

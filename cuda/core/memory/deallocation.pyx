@@ -12,7 +12,6 @@ cdef int release_at_collection(Buffer self) except -1:
         report_line(f"Warning: a Buffer could not free its memory: {error}")
     except Exception as error:
         report_line(f"Warning: mr.deallocate() failed during Buffer destruction: {error}")
-    return 0
 
 
 @cython.final
@@ -35,14 +34,12 @@ cdef int guard_cycles(Buffer self) except -1:
     cdef _CycleGuard guard = _CycleGuard.__new__(_CycleGuard)
     guard.resource = self.resource
     move_guard(guard, self)
-    return 0
 
 
 cdef int move_guard(object guard, Buffer buffer) except -1:
     if guard is not None:
         (<_CycleGuard>guard).buffer = <PyObject*>buffer
         buffer.guard = guard
-    return 0
 
 
 cdef int release_memory(Buffer self, Stream stream) except -1:
@@ -75,7 +72,6 @@ cdef int release_memory(Buffer self, Stream stream) except -1:
         return check_free(order.free(memory.pointer, memory_kind.pool))
     if resource is not None and memory.is_open:
         deallocate(resource, memory, order, recorded, stream)
-    return 0
 
 
 cdef int detach_memory(Buffer self) except -1:
@@ -103,7 +99,6 @@ cdef inline int mark_closed(Buffer self) except -1:
         self.shared = None
     if self.claim is not None:
         self.claim = None
-    return 0
 
 
 cdef int set_free_stream(Buffer self, Stream stream) except -1:
@@ -116,7 +111,6 @@ cdef int set_free_stream(Buffer self, Stream stream) except -1:
         # An allocation without a stream recorded none for `resource.deallocate`.
         if self.resource is not None and not self.pool.is_open() and self.block is NULL:
             self.stream = stream
-    return 0
 
 
 cdef free_order record_free_order(Stream stream) except *:
@@ -181,7 +175,6 @@ cdef int deallocate(object resource, buffer_fields memory, free_order& order, ob
             del relaxed
         if entered:
             free_order.leave()
-    return 0
 
 
 cdef memory_kind memory_kind_of(object resource) noexcept:

@@ -29,7 +29,6 @@ cdef object read_attribute(const pool_handle& pool, str name):
 
 cdef int write_attribute(const pool_handle& pool, str name, uint64_t value) except -1:
     set_pool_attribute(pool, <CUmemPool_attribute><int>POOL_ATTRIBUTES[name][0], value)
-    return 0
 
 
 @cython.final
@@ -325,7 +324,6 @@ cdef int refuse_import(_MemPool self) except -1:
     if self.is_import:
         raise TypeError("Cannot allocate from a mapped IPC-enabled memory resource: only the "
                         "process that made the pool allocates from it")
-    return 0
 
 
 cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id, bint is_new,
@@ -341,7 +339,6 @@ cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id
     self.pool = create_pool(place, max_size, sharing) if is_new else pool_that_is_there(place)
     if is_shared:
         sharing_module().enable_pool_transfer(self)
-    return 0
 
 
 cdef size_t max_size_of(object options) except? 0:
@@ -358,7 +355,6 @@ cdef int set_access_of_pool(_MemPool self, const void* descriptions, size_t coun
     cdef pool_handle pool = share_open_pool(self)
     with nogil:
         set_pool_access(pool, <const CUmemAccessDesc*>descriptions, count)
-    return 0
 
 
 cdef pool_handle share_open_pool(_MemPool self) except *:

@@ -6,7 +6,6 @@ cdef inline int checked(CUresult code, const char* function) except -1 nogil:
     if code != CUDA_SUCCESS:
         with gil:
             raise_driver_error(code, function)
-    return 0
 
 
 cdef int require_driver(int version, str call) except -1:
@@ -15,7 +14,6 @@ cdef int require_driver(int version, str call) except -1:
         raise RuntimeError(f"{call} requires CUDA {version // 1000}.{version % 1000 // 10} or "
                            "later; the driver supports CUDA "
                            f"{driver // 1000}.{driver % 1000 // 10}")
-    return 0
 
 
 cdef CUmemLocation location_at(cydriver.CUmemLocationType kind, int number) noexcept:

@@ -113,7 +113,6 @@ cdef int check_allocation(object resource, Buffer memory, size_t size, int devic
     if facts.is_device_accessible and not facts.is_host_accessible and facts.device != device:
         raise ValueError(f"{qualified_name(resource)}.allocate() must return memory of device "
                          f"{device}, got memory of device {facts.device}")
-    return 0
 
 
 def _allocate_from(resource, size, stream, device=None):

@@ -103,7 +103,6 @@ cdef class _KernelAttributes:
         with nogil:
             call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value, kernel, ordinal)
         self.native.get(self).facts().plan.get().invalidate_shared_memory(ordinal)
-        return 0
 
 
 class KernelAttributes(_KernelAttributes):

@@ -31,14 +31,12 @@ cdef class LinkState:
         with nogil:
             call(driver.cuLinkAddData, self.native.raw(), <CUjitInputType>kind, data, size, title,
                  0, <CUjit_option*>NULL, <void**>NULL)
-        return 0
 
     cdef int add_file(self, int kind, bytes path) except -1:
         cdef const char* text = path
         with nogil:
             call(driver.cuLinkAddFile, self.native.raw(), <CUjitInputType>kind, text, 0,
                  <CUjit_option*>NULL, <void**>NULL)
-        return 0
 
     cdef bytes complete(self):
         cdef void* image = NULL
@@ -59,4 +57,3 @@ cdef class LinkState:
     cdef int close(self) except -1:
         self.native.reset()
         self.inputs = []
-        return 0

@@ -316,7 +316,6 @@ cdef int reject_nul(str text, str label) except -1:
     """Reject a NUL, at which C would truncate a path or a name."""
     if "\0" in text:
         raise ValueError(f"{label} has a NUL character at byte {text.index(chr(0))}")
-    return 0
 
 
 cdef bytes declarations_of(bytes ptx):
@@ -358,7 +357,6 @@ cdef int check_loadable(ObjectCode self) except -1:
         raise RuntimeError(f'Unsupported code type "{self.format}": only {", ".join(LOADABLE)} can '
                            "be loaded; link the code first, with Linker(code).link('cubin'); "
                            "LTO-IR needs LinkerOptions(link_time_optimization=True)")
-    return 0
 
 
 cdef int load(ObjectCode self) except -1:
@@ -390,7 +388,6 @@ cdef int load(ObjectCode self) except -1:
             raise load_error(self, report)
         with cython.critical_section(self):
             self.native = loaded
-    return 0
 
 
 cdef str damage_of(bytes image):
@@ -406,7 +403,6 @@ cdef int check_headers(ObjectCode self) except -1:
         explain_tile_ir(error, self)
         extend_error(error, f"\n{damage}")
         raise error
-    return 0
 
 
 cdef library_handle share_library(ObjectCode self) noexcept:
@@ -453,7 +449,6 @@ cdef int add_log(object error, ObjectCode self, str log) except -1:
         text = f"\nJIT error log:\n{log}"
         line = source_line(self, log)
         extend_error(error, text + (f"\n{line}" if line else ""))
-    return 0
 
 
 cdef str source_line(ObjectCode self, str log):
@@ -495,4 +490,3 @@ cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) exc
     error.add_note(f"the code has no kernel {missing!r}; its kernels: {shown or 'none'}")
     if "<" in missing or "::" in missing:
         error.add_note(f"to find C++ names, compile with name_expressions=({missing!r},)")
-    return 0

@@ -124,4 +124,3 @@ def duplicate_handle(IPCAllocationHandle handle not None):
 cdef int require_uuid(object value) except -1:
     if not isinstance(value, UUID):
         raise TypeError(f"uuid must be a uuid.UUID, got {type(value).__name__}")
-    return 0

@@ -89,7 +89,6 @@ cdef int require_extent(size_t size, size_t extent) except -1:
     if size > extent:
         raise ValueError(f"IPC buffer descriptor size ({size}) exceeds mapped allocation extent "
                          f"({extent} bytes)")
-    return 0
 
 
 def reduce_buffer(buffer):

@@ -9,7 +9,6 @@ cdef int require_bytes(object value) except -1:
     if not isinstance(value, bytes):
         raise TypeError(f"Argument 'reserved' has incorrect type (expected bytes, got "
                         f"{type(value).__name__})")
-    return 0
 
 
 @cython.final
@@ -116,4 +115,3 @@ cdef IPCEventDescriptor describe_event(bytes payload, bint is_blocking):
 cdef int require_payload(bytes payload, str described) except -1:
     if len(payload) < PAYLOAD:
         raise ValueError(f"{described} is {len(payload)} bytes; expected at least {PAYLOAD}")
-    return 0

@@ -15,7 +15,6 @@ cdef int require_class(object cls, object resource, object identity) except -1:
     if not isinstance(resource, cls):
         raise TypeError(f"Registry contains a {type(resource).__name__} for uuid {identity}, but "
                         f"{cls.__name__} was requested")
-    return 0
 
 
 def from_registry(cls, uuid):
@@ -55,7 +54,6 @@ cdef int require_sharing(_MemPool resource) except -1:
     check_open(resource.pool.is_open(), type(resource).__name__)
     if not resource.is_ipc_enabled:
         raise_not_shared(resource)
-    return 0
 
 
 def identity_of(_MemPool resource not None):
@@ -80,4 +78,3 @@ cdef int enable_multiprocessing(object cls) except -1:
     if cls not in classes_with_reducers:
         import_module("cuda.core.sharing.reductions").register(cls)
         classes_with_reducers.add(cls)
-    return 0

@@ -362,14 +362,12 @@ cdef int end_mapping(_Mapping mapping, object stream) except -1:
     elif view is not None:
         view.close()
     mapping.undo(stream)  # for an array, or if a slice of the Buffer still owns the memory
-    return 0
 
 
 cdef int release_registration(_Mapping mapping) except -1:
     """Release the registration, unless unmapping failed."""
     if not mapping.is_mapped:
         mapping.native.set(graphics_handle())
-    return 0
 
 
 cdef GraphicsResource wrap_graphics(graphics_handle& native, object entered_on):

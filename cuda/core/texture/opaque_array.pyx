@@ -28,7 +28,6 @@ cdef int fill_array_descriptor(CUDA_ARRAY3D_DESCRIPTOR* into, object options) ex
     into.Format = <CUarray_format><int>format_facts(options.format)[0]
     into.NumChannels = options.num_channels
     into.Flags = SURFACE_LOAD_STORE if options.is_surface_load_store else 0
-    return 0
 
 
 cdef context_handle context_of_device(Device device) except *:

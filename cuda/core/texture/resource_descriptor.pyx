@@ -16,7 +16,6 @@ cdef int require_resource(object value) except -1:
             advice = f"; ResourceDescriptor.from_{factory}_array(array) creates one"
         raise TypeError(f"resource must be a ResourceDescriptor, got {type(value).__name__}"
                         f"{advice}")
-    return 0
 
 
 cdef class ResourceDescriptor:

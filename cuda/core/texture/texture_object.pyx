@@ -82,7 +82,6 @@ cdef int fill_texture(CUDA_TEXTURE_DESC* into, object options) except -1:
     into.mipmapLevelBias = module.real("mipmap_level_bias", options.mipmap_level_bias)
     into.minMipmapLevelClamp = module.real("min_mipmap_level_clamp", options.min_mipmap_level_clamp)
     into.maxMipmapLevelClamp = module.real("max_mipmap_level_clamp", options.max_mipmap_level_clamp)
-    return 0
 
 
 cdef int explain_resource(object error, ResourceDescriptor resource, int device) except -1:
@@ -99,7 +98,6 @@ cdef int explain_resource(object error, ResourceDescriptor resource, int device)
     elif address and resource.owner.handle % address:
         explain_error(error, f"the address of the buffer must be a multiple of {address} on device "
                              f"{device}")
-    return 0
 
 
 cdef int warn_of_clamp(ResourceDescriptor resource, object options) except -1:
@@ -111,7 +109,6 @@ cdef int warn_of_clamp(ResourceDescriptor resource, object options) except -1:
         if mode in ("wrap", "mirror"):
             return PyErr_WarnEx(UserWarning, f"address_mode {str(mode)!r} needs "
                                 "normalized_coords=True: the driver clamps instead".encode(), 1)
-    return 0
 
 
 def create_texture_object(device, resource, options):

@@ -26,7 +26,6 @@ cdef int reject_object_dtype(object dtype, str call) except -1:
     if dtype.hasobject:
         raise TypeError(f"{call}: the elements of {dtype} are references to Python objects, which "
                         "bytes would corrupt; use a numeric dtype")
-    return 0
 
 
 cdef int reject_object_elements(StridedMemoryView view) except -1:
@@ -62,7 +61,6 @@ cdef int check_copy(StridedMemoryView target, StridedMemoryView source) except -
     reject_object_elements(source)
     if not is_unique(target.native):
         raise ValueError("cannot copy into a view whose elements may share memory")
-    return 0
 
 
 cdef int copy_views(StridedMemoryView target, object source_arg, object stream, object allocator,
@@ -98,7 +96,6 @@ cdef int copy_views(StridedMemoryView target, object source_arg, object stream, 
                     != (source.device_kind == device_type.cuda))
     if blocking:
         order.sync()
-    return 0
 
 
 cdef bint is_host_only(StridedMemoryView view) except -1:
@@ -110,7 +107,6 @@ cdef int copy_on_host(const copy_plan& plan, uintptr_t target, const plan_number
                       uintptr_t source, const plan_numbers& source_strides) except -1:
     with nogil:
         copy_elements(plan, <void*>target, target_strides, <const void*>source, source_strides)
-    return 0
 
 
 # An address is read by a C call alone, after all Python code: the functions below get views and
@@ -174,7 +170,6 @@ cdef int copy_on_device(const copy_plan& plan, object target, plan_numbers targe
     kernel = import_module("cuda.core.views.copy_kernel").kernel(len(axes), size)
     config = core.LaunchConfig(grid=min((count + 255) // 256, 65535), block=256)
     core.launch(order, config, kernel, *arguments)
-    return 0
 
 
 cdef Buffer allocate_staging(Stream order, object allocator, int64_t size):
@@ -196,7 +191,6 @@ cdef int reject_capture(Stream order) except -1:
     if is_capturing_stream(order):
         raise TypeError("a capturing stream does not support copies from or to strided host "
                         "memory; copy a contiguous view, or memory that the device can access")
-    return 0
 
 
 cdef int copy_to_host(const copy_plan& plan, StridedMemoryView target, StridedMemoryView source,
@@ -228,4 +222,3 @@ cdef int copy_from_host(const copy_plan& plan, StridedMemoryView target, Strided
     with allocate_staging(order, allocator, plan.size) as staging:
         copy_block(memory_of_staging(staging, plan), memory_of_block(block), order)
         copy_on_device(plan, target, plan.to, staging, packed, order)
-    return 0

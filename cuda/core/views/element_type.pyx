@@ -64,7 +64,6 @@ cdef int element_of_dtype(object dtype, data_type* element) except -1:
             return 0
     element.code, element.bits = key
     element.lanes = 1
-    return 0
 
 
 cdef int itemsize_of_element(data_type element, bint is_padded) except 0:

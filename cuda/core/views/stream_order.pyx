@@ -35,4 +35,3 @@ cdef int order_after_producer(object stream_arg, object consumer, object produce
     if producer == (consumer or 1):
         return 0
     order_streams(stream_of(stream_arg, consumer), Stream.from_handle(producer))
-    return 0

@@ -116,7 +116,6 @@ cdef int fill_numbers(int64_t* numbers_out, tuple values, str name) except -1:
         if overflow:
             raise OverflowError(f"{name} has a number that is too large for 64 bits at position "
                                 f"{position}: {number}")
-    return 0
 
 
 cdef tuple as_tuple(const int64_t* values, int count):

@@ -528,7 +528,6 @@ cdef int check_itemsize(int dtype_itemsize, int layout_itemsize) except -1:
     if dtype_itemsize != layout_itemsize:
         raise ValueError(f"The dtype's itemsize ({dtype_itemsize}) does not match the layout's "
                          f"itemsize ({layout_itemsize}).")
-    return 0
 
 
 cdef StridedMemoryView derive_view(StridedMemoryView self, object layout, object dtype):

@@ -10,7 +10,6 @@ cdef inline int check_not_empty(StridedMemoryView self) except -1:
     """Reject an empty view. Accepts a view of a closed Buffer, whose layout remains valid."""
     if not self.flags & VIEW_IS_SET:
         raise ValueError("Cannot infer layout from the exporting object: the view is empty")
-    return 0
 
 
 cdef inline int check_memory(StridedMemoryView self) except -1:
@@ -18,7 +17,6 @@ cdef inline int check_memory(StridedMemoryView self) except -1:
     check_not_empty(self)
     if self.fields.source is not NULL:
         check_open(self.fields.source.is_open, "Buffer")
-    return 0
 
 
 cdef StridedMemoryView new_view(object cls):
@@ -56,7 +54,6 @@ cdef int check_order(int kind, object consumer) except -1:
     check_device_type(kind)
     if consumer is None and (kind == DEVICE_CPU or kind == DEVICE_CUDA):
         raise ambiguous_stream_error()
-    return 0
 
 
 cdef int set_device(StridedMemoryView view, int kind, int ordinal) except -1:
@@ -64,7 +61,6 @@ cdef int set_device(StridedMemoryView view, int kind, int ordinal) except -1:
     view.fields.is_device_accessible = kind != DEVICE_CPU
     view.fields.device = -1 if kind == DEVICE_CPU else ordinal
     view.ordinal = ordinal
-    return 0
 
 
 cdef void release_tensor(StridedMemoryView self) noexcept:
@@ -105,7 +101,6 @@ cdef int read_tensor(StridedMemoryView view, const dlpack_tensor* tensor,
     view.fields.pointer = <uintptr_t>tensor.data + <uintptr_t>tensor.byte_offset
     check_reach(view.native, view.fields.pointer)
     view.flags |= VIEW_IS_SET
-    return 0
 
 
 # No address space is larger, in bytes.

@@ -62,7 +62,6 @@ cdef int require_copy_stream(Stream stream, str call) except -1:
                         "use another stream")
     if is_capturing_stream(stream):
         raise TypeError(f"{call}: a capturing stream does not support copies with options")
-    return 0
 
 
 cdef int require_stream_order(const CUmemcpyAttributes& attributes, str call) except -1:
@@ -71,7 +70,6 @@ cdef int require_stream_order(const CUmemcpyAttributes& attributes, str call) ex
         raise RuntimeError(f"{call}: src_access_order='during_api_call' needs a newer driver, "
                            f"this is CUDA {driver_version() // 1000}."
                            f"{driver_version() % 1000 // 10}")
-    return 0
 
 
 @cython.final
@@ -222,4 +220,3 @@ cdef int submit_copy_batch(Stream stream, list sources, list targets,
         copies.targets, copies.sources = &target_addresses[i], &source_addresses[i]
         copies.sizes = &sizes[i]
         run_on_stream(stream, submit_plain_copy, &copies, "cuMemcpyAsync")
-    return 0

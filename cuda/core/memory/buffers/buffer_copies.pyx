@@ -41,7 +41,6 @@ cdef int copy_bytes(const buffer_fields* target, const buffer_fields* source, St
     cdef CUresult code = copy_in_order(order, target_address, source_address, size)
     if code != CUDA_SUCCESS:
         raise_copy_error(code, b"cuMemcpyAsync", target_address, source_address, stream)
-    return 0
 
 
 cdef int copy_memory(const buffer_fields* target, const buffer_fields* source,
@@ -76,7 +75,6 @@ cdef int note_access_of_devices(object error, CUdeviceptr first, CUdeviceptr sec
                     f"peer_accessible_by.add({own}) of its resource")
     except CUDAError:
         return 0
-    return 0
 
 
 cdef int copy_buffer(Buffer target, Buffer source, Stream stream,
@@ -148,13 +146,11 @@ cdef int retain_until_copied(_ForeignMemory memory, Stream stream) except -1:
     release_copied_arrays()
     if memory.fields.size and classify_pointer(memory.fields.pointer).is_device_accessible:
         arrays_in_use.append((stream.record(), memory))
-    return 0
 
 
 cdef int check_divisible(size_t size, size_t width) except -1:
     if size % width:
         raise ValueError(f"buffer size ({size}) must be divisible by {width}")
-    return 0
 
 
 cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) except -1:
@@ -184,7 +180,6 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
         code = submit_call(driver.cuMemsetD32Async, pointer, pattern, count, order.raw())
     if code != CUDA_SUCCESS:
         raise_copy_error(code, function, pointer, pointer, stream)
-    return 0
 
 
 cdef unsigned byte_of(object value) except? 256:

@@ -64,7 +64,6 @@ cdef int check_dlpack_request(object stream, object dl_device, object copy,
     if tuple(dl_device) != (<int>device.type, device.id):
         raise BufferError("Sorry, not supported: dl_device other than None or the device of the "
                           f"memory, ({<int>device.type}, {device.id}), got {tuple(dl_device)}")
-    return 0
 
 
 cdef int order_consumer(Buffer self, object stream) except -1:
@@ -84,7 +83,6 @@ cdef int order_consumer(Buffer self, object stream) except -1:
         return 0
     consumer = wrap_raw_stream(Stream, raw, None)
     order.make_wait(consumer.native.borrow_open(consumer))
-    return 0
 
 
 cdef object export_dlpack(Buffer self, object stream, object max_version, object dl_device,

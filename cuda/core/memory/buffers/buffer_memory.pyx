@@ -18,7 +18,6 @@ cdef int open_buffer(Buffer buffer, CUdeviceptr pointer, size_t size) except -1:
     if buffer.was_opened:
         raise RuntimeError("a Buffer cannot be opened a second time")
     open_new_buffer(buffer, pointer, size)
-    return 0
 
 
 cdef inline void open_new_buffer(Buffer buffer, CUdeviceptr pointer, size_t size) noexcept:
@@ -37,7 +36,6 @@ cdef int check_exportable(size_t size) except -1:
     if size > <size_t>PY_SSIZE_T_MAX:
         raise BufferError(f"the buffer has {size} bytes, but the buffer protocol and DLPack "
                           f"support at most {PY_SSIZE_T_MAX}")
-    return 0
 
 
 cdef Buffer create_part(Buffer whole, size_t offset, size_t size):
@@ -84,7 +82,6 @@ cdef int open_pool_buffer(Buffer buffer, object resource, pool_handle& pool,
     buffer.pool.swap(pool)
     buffer.resource = resource
     buffer.order.record(stream.take())
-    return 0
 
 
 cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *:
@@ -173,7 +170,6 @@ cdef int require_memory_resource(object value) except -1:
             or getattr(value, "__cuda_core_memory_resource__", False)):
         raise TypeError(f"Expected type MemoryResource, got {qualified_name(value)}: pass one, "
                         "such as DeviceMemoryResource(device)")
-    return 0
 
 
 def _wrap_memory(cls, ptr, size, mr, stream):

@@ -64,7 +64,6 @@ cdef int read_buffer_protocol(_ForeignMemory memory, object source, bint is_writ
         reject_strided(source, is_written)
     memory.fields = buffer_fields(<uintptr_t>memory.view.buf, memory.view.len, True)
     memory.is_readonly = memory.view.readonly
-    return 0
 
 
 cdef int acquire_view(_ForeignMemory memory, object source) except -1:
@@ -81,7 +80,6 @@ cdef int acquire_view(_ForeignMemory memory, object source) except -1:
         if <void*>memory.view.obj is NULL or not hasattr(memory.view.obj, "dtype"):
             raise
         reject_references(memory.view.obj, "copy", False)
-    return 0
 
 
 cdef bint format_has_references(const char* text) noexcept:
@@ -139,7 +137,6 @@ cdef int reject_base_references(object owner, str call, bint is_field) except -1
             has_references = format_has_references(text) and not (is_field and b"{" in text)
         if has_references:
             raise_references(owner, call)
-    return 0
 
 
 cdef bint is_dense(tuple shape, tuple strides):
@@ -183,7 +180,6 @@ cdef int import_dlpack(_ForeignMemory memory, object source, Stream stream,
             reject_strided(source, is_written)
     size = tensor_size(tensor, (flags & is_subbyte_padded) != 0, source)
     memory.fields = buffer_fields(<uintptr_t>tensor.data + tensor.byte_offset, size, True)
-    return 0
 
 
 cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream,
@@ -222,4 +218,3 @@ cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream,
     producer = interface_stream(interface)
     if producer is not None:
         order_streams(stream, Stream.from_handle(producer))
-    return 0

@@ -138,4 +138,3 @@ cdef int set_element_of_kind(Py_UCS4 kind, int size, data_type* element) except 
     else:
         return 0
     element.bits, element.lanes = 8 * size, 1
-    return 0

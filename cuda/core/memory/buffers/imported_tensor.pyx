@@ -35,7 +35,6 @@ cdef int check_dlpack(object producer) except -1:
         if getattr(producer, name, None) is None:
             raise BufferError(f"{qualified_name(producer)} does not export DLPack: it has no "
                               f"{name}")
-    return 0
 
 
 cdef int check_device_type(int64_t kind) except -1:
@@ -43,7 +42,6 @@ cdef int check_device_type(int64_t kind) except -1:
     if (kind != <int>device_type.cpu and kind != <int>device_type.cuda
             and kind != <int>device_type.cuda_host and kind != <int>device_type.cuda_managed):
         raise BufferError(f"device not supported: DLPack's kind {kind}")
-    return 0
 
 
 cdef dlpack_device tensor_device(object producer) except *:
@@ -127,7 +125,6 @@ cdef int find_tensor(object capsule, object producer, managed_tensor** plain,
     else:
         raise BufferError(f"__dlpack__ of {qualified_name(producer)} must return a DLPack capsule, "
                           f"got {qualified_name(capsule)}")
-    return 0
 
 
 cdef const dlpack_tensor* checked_tensor(managed_tensor* plain, versioned_tensor* versioned,
@@ -196,7 +193,6 @@ cdef int check_tensor_memory(const dlpack_tensor* tensor, bint is_padded,
     if (add_overflows(<uint64_t><uintptr_t>tensor.data, tensor.byte_offset, &end)
             or add_overflows(end, <uint64_t>size, &end)):
         raise_tensor_too_large(producer)
-    return 0
 
 
 cdef int tensor_address(object producer, uint64_t* address) except -1:

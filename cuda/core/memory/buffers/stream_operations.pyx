@@ -57,7 +57,6 @@ cdef int set_address(CUstreamBatchMemOpParams* params, object target) except -1:
         params.atomicReduction.address = address
     else:
         params.waitValue.address = address
-    return 0
 
 
 cdef object value_word(object value, object bits):
@@ -176,4 +175,3 @@ cdef int submit_values(Stream self, list rows) except -1:
         return raise_refused_values(code)
     if captures_under_way():
         retain_operands_in_capture(stream, tuple([each for row in rows for each in row]))
-    return 0

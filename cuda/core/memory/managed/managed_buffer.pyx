@@ -19,7 +19,6 @@ cdef int advise(Buffer buffer, CUmem_advise advice, CUmemLocation location, str 
             if isinstance(buffer.memory_resource, ManagedMemoryResource):
                 error.add_note(f"memory of a managed pool takes no {call} advice")
         raise
-    return 0
 
 
 cdef int range_attribute(Buffer buffer, CUmem_range_attribute attribute, void* out, size_t bytes,
@@ -28,7 +27,6 @@ cdef int range_attribute(Buffer buffer, CUmem_range_attribute attribute, void* o
     with nogil:
         checked(cydriver.cuMemRangeGetAttribute(out, bytes, attribute, memory.pointer,
                                                 memory.size), "cuMemRangeGetAttribute")
-    return 0
 
 
 cdef object range_location(Buffer buffer, CUmem_range_attribute type_attribute,

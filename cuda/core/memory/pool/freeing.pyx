@@ -27,7 +27,6 @@ cdef int free_block(PoolMemoryResource self, pool_block* block, const free_order
         was_last = free_on_other_stream(self, block, order, stream)
     if was_last:
         return_segments(self, 0)
-    return 0
 
 
 cdef bint free_on_other_stream(PoolMemoryResource self, pool_block* block, const free_order& order,
@@ -65,7 +64,6 @@ cdef int move_block_to_stream(PoolMemoryResource self, Buffer buffer, Stream str
     with cython.critical_section(buffer):
         if buffer.block is not NULL:
             pool.change_home(buffer.block[0], home[0])
-    return 0
 
 
 cdef size_t return_segments(PoolMemoryResource self, size_t keep) except? 0:

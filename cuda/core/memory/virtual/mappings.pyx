@@ -39,7 +39,6 @@ cdef int check_virtual_options(object options) except -1:
     driver_value(GRANULARITIES, options.granularity, "granularity")
     driver_value(ACCESSES, options.self_access, "self_access")
     driver_value(ACCESSES, options.peer_access, "peer_access")
-    return 0
 
 
 cdef tuple requested_range(object options):
@@ -84,7 +83,6 @@ cdef class _Extents:
         """Note the Buffer that owns the allocation, with the parts that share it later."""
         buffer.claim = _Claim()
         self.claim = weakref.ref(buffer.claim)
-        return 0
 
     cdef bint has_open_buffer(self) except -1:
         return self.claim is not None and self.claim() is not None
@@ -162,7 +160,6 @@ cdef class _Extents:
         if failure is not None:
             self.try_to_release()
             raise failure
-        return 0
 
     cdef object try_to_release(self):
         failure = None
@@ -222,7 +219,6 @@ cdef int require_location(CUmemGenericAllocationHandle memory,
         raise ValueError("Buffer.from_ipc_descriptor(): the resource maps memory of device "
                          f"{location.id}, but the descriptor refers to memory of device "
                          f"{properties.location.id}: pass a VirtualMemoryResource of that device")
-    return 0
 
 
 def _free_addresses(CUdeviceptr address, size_t size):
@@ -259,7 +255,6 @@ cdef int set_virtual_access(CUdeviceptr address, size_t size, object options,
     with nogil:
         checked(cydriver.cuMemSetAccess(address, size, descriptions.data(), descriptions.size()),
                 "cuMemSetAccess")
-    return 0
 
 
 cdef int release_or_defer(VirtualMemoryResource self, _Extents extents) except -1:
@@ -285,4 +280,3 @@ cdef int release_deferred(VirtualMemoryResource self) except -1:
         except CUDAError:
             if each.reservations:
                 self.unreleased.append(each)
-    return 0

@@ -29,7 +29,6 @@ cdef int set_up_resource(VirtualMemoryResource self, Device device, object optio
     self.unreleased = []
     if is_shareable(self):
         sharing_module().enable_virtual_transfer()
-    return 0
 
 
 cdef object options_from_config(object config):

@@ -68,7 +68,6 @@ cdef int map_parts(_Extents extents, CUdeviceptr address, list parts,
             raise
         extents.received[address] = handle
         address += <size_t>size
-    return 0
 
 
 cdef object reduce_virtual_resource(VirtualMemoryResource self):

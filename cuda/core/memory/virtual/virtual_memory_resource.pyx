@@ -271,7 +271,6 @@ cdef int check_outside(VirtualMemoryResource self, CUdeviceptr address, size_t s
             raise ValueError(f"VirtualMemoryResource.deallocate(): {size} bytes at {address:#x} "
                              f"cover a part of the allocation at {begin:#x}: pass that address, or "
                              "close its Buffer")
-    return 0
 
 
 cdef int change_allocation(VirtualMemoryResource self, Buffer buffer,
@@ -293,7 +292,6 @@ cdef int require_own(_Extents extents) except -1:
     if extents.is_import:
         raise ValueError("modify_allocation: the buffer was imported from another process, and "
                          "only that process can grow it: grow it there and import it again")
-    return 0
 
 
 cdef Buffer grow_into_new_buffer(VirtualMemoryResource self, Buffer buffer, size_t requested_size):
@@ -335,7 +333,6 @@ cdef int resize(Buffer buffer, CUdeviceptr address, size_t size) except -1:
     buffer.fields.pointer, buffer.fields.size = address, size
     if buffer.shared is not None:
         buffer.shared.fields.pointer, buffer.shared.fields.size = address, size
-    return 0
 
 
 cdef bint grow_in_place(VirtualMemoryResource self, Buffer buffer, _Extents extents,
@@ -389,7 +386,6 @@ cdef int check_movable(Buffer buffer) except -1:
     if buffer.exports > 1 or buffer.shared is not None:  # one is that of modify_allocation
         raise BufferError("modify_allocation: the memory must move, but other objects refer to it: "
                           "release memoryviews, parts and prepared launches first")
-    return 0
 
 
 cdef int wait_for_context() except -1:
@@ -399,4 +395,3 @@ cdef int wait_for_context() except -1:
         code = cydriver.cuCtxSynchronize()
     if code != CUDA_ERROR_INVALID_CONTEXT:
         checked(code, "cuCtxSynchronize")
-    return 0

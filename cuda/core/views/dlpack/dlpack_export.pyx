@@ -18,7 +18,6 @@ cdef int describe_tensor(StridedMemoryView self, dlpack_tensor* tensor) except -
     tensor.shape = self.native.extents()
     tensor.strides = self.native.strides() if tensor.ndim else NULL
     tensor.byte_offset = 0
-    return 0
 
 
 cdef uint64_t flags_of(StridedMemoryView self) noexcept:

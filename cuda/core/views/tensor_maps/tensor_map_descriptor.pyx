@@ -188,7 +188,6 @@ cdef class TensorMapDescriptor:
 cdef int check_result(CUresult code, const char* function) except -1:
     if code:
         return raise_driver_error(code, function)
-    return 0
 
 
 cdef uintptr_t check_tensor(StridedMemoryView view, str call) except 0:
@@ -215,7 +214,6 @@ cdef int begin_map(map_request* request, object view, map_kind kind, str call) e
     request.kind = kind
     request.address = (<StridedMemoryView>view).fields.pointer
     check_tensor(<StridedMemoryView>view, call)
-    return 0
 
 
 cdef int set_map_type(map_request* request, StridedMemoryView view, object data_type) except -1:
@@ -274,7 +272,6 @@ cdef int set_row_of_bytes(map_request* request, int itemsize) except -1:
         raise ValueError(f"data_type {name} has {size} bytes, but the innermost axis of the "
                          f"tensor has {request.extents[0]} bytes, which is no multiple")
     request.extents[0] //= <uint64_t>size
-    return 0
 
 
 cdef int set_corner(int* corner, str name, object value, int rank) except -1:
@@ -284,7 +281,6 @@ cdef int set_corner(int* corner, str name, object value, int rank) except -1:
                          f"{len(coordinates)}")
     for axis, number in enumerate(reversed(coordinates)):
         corner[axis] = map_options().in_range(name, number, INT_MIN, INT_MAX)
-    return 0
 
 
 cdef uint32_t unsigned_option(str name, object value) except? 1:
@@ -298,7 +294,6 @@ cdef int width_of_corner(str name, object value) except? 1:
 cdef int set_pixels(map_request* request, object channels, object pixels) except -1:
     request.channels = unsigned_option("channels_per_pixel", channels)
     request.pixels = unsigned_option("pixels_per_column", pixels)
-    return 0
 
 
 cdef int finish_map(map_request* request, StridedMemoryView view, object element_strides,
@@ -316,7 +311,6 @@ cdef int finish_map(map_request* request, StridedMemoryView view, object element
     request.swizzle = module.member("swizzle", swizzle, module.TensorMapSwizzle)
     request.promotion = module.member("l2_promotion", promotion, module.TensorMapL2Promotion)
     request.fill = module.member("oob_fill", fill, module.TensorMapOOBFill)
-    return 0
 
 
 cdef int raise_map_error(map_request* request, CUresult code, const char* function) except -1:
@@ -406,4 +400,3 @@ cdef int set_box(map_request* request, tuple box) except -1:
         if not 1 <= extent <= 256:
             raise ValueError(f"box_dim[{axis}] must be in [1, 256], got {extent}")
         request.box[rank - 1 - axis] = extent
-    return 0
