@@ -116,6 +116,16 @@ TEST(ptx_signature, skips_comments) {
   EXPECT_EQ(signatures.at("real")[0].name, "n");
 }
 
+TEST(ptx_signature, reads_nothing_behind_the_end) {
+  const std::string_view text = ".entry abc(.param .u32 def) .entry";
+  EXPECT_TRUE(signatures_of_ptx(text.substr(0, 9)).contains("ab"));
+  const kernel_signatures cut = signatures_of_ptx(text.substr(0, 25));
+  ASSERT_EQ(cut.at("abc").size(), 1u);
+  EXPECT_EQ(cut.at("abc")[0].name, "de");
+  EXPECT_EQ(entry_declarations(text.substr(0, 9)), ".entry ab\n");
+  EXPECT_EQ(signatures_of_ptx(text.substr(0, text.size() - 1)).size(), 1u);
+}
+
 TEST(ptx_signature, survives_text_that_ends_anywhere) {
   const std::string text =
       ".visible .entry f(.param .align 16 .b8 block[24], .param .u64 .ptr .align 4 p /* end */) {";

@@ -122,10 +122,10 @@ def _dynamic_extents(shape, extents):
         return shape
     if len(extents) != len(shape):
         raise ValueError(f"extents must have {len(shape)} elements, got {shown(extents)}")
-    for axis, (extent, size) in enumerate(zip(extents, shape, strict=True)):
-        if extent is not None and extent != size:
-            raise ValueError(f"extents[{axis}] is {extent}, but the view has {size}")
-    return tuple(size for size, extent in zip(shape, extents, strict=True) if extent is None)
+    for axis, extent in enumerate(extents):
+        if extent is not None and extent != shape[axis]:
+            raise ValueError(f"extents[{axis}] is {extent}, but the view has {shape[axis]}")
+    return tuple(shape[axis] for axis, extent in enumerate(extents) if extent is None)
 
 
 def _check_layout(view, layout, strides):
