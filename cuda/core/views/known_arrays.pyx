@@ -64,9 +64,9 @@ cdef bint check_ndarray_class(object obj) except -1:
 cdef bint has_expected_fields(object array) except -1:
     cdef const ndarray_fields* fields = &as_ndarray(array)
     actual = (fields.ndim, <uintptr_t>fields.dtype, <uintptr_t>fields.data,
-             bool(fields.flags & ndarray_writeable))
+              bool(fields.flags & ndarray_writeable))
     return actual == (array.ndim, id(array.dtype), array.__array_interface__["data"][0],
-                     array.flags.writeable)
+                      array.flags.writeable)
 
 
 cdef int cache_dtypes(object numpy) except -1:
