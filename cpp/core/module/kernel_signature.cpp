@@ -113,10 +113,9 @@ parameter_description describe(std::string_view type) {
 
 std::string demangle(const std::string& symbol) {
   if (!symbol.starts_with("_Z")) return {};
-  int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text{
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free};
-  return status == 0 && text ? std::string{text.get()} : std::string{};
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr), &std::free};
+  return text ? std::string{text.get()} : std::string{};
 }
 
 constexpr bool opens(char c) { return c == '(' || c == '<' || c == '[' || c == '{'; }
@@ -133,29 +132,23 @@ std::size_t parameter_list_start(std::string_view text) {
   return std::string_view::npos;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 }  // namespace
 
 parameter_descriptions signature_of_symbol(const std::string& symbol) {
   const std::string text = demangle(symbol);
   const std::size_t start = parameter_list_start(text);
+  if (start == std::string_view::npos) return {};
   parameter_descriptions result;
-  if (start == std::string_view::npos) return result;
   const std::string_view list = std::string_view{text}.substr(start + 1, text.size() - start - 2);
   int depth = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < list.size(); ++i) {
     depth += opens(list[i]) - closes(list[i]);
-    if (list[i] != ',' || depth != 0) continue;
-    result.push_back(describe(trimmed(list.substr(begin, i - begin))));
-    begin = i + 1;
+    if (depth > 0 || !list.substr(i).starts_with(", ")) continue;
+    result.push_back(describe(list.substr(begin, i - begin)));
+    begin = i + 2;
   }
-  if (!list.empty()) result.push_back(describe(trimmed(list.substr(begin))));
+  if (!list.empty()) result.push_back(describe(list.substr(begin)));
   return result;
 }
 

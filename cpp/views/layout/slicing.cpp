@@ -63,12 +63,6 @@ layout sliced(const layout& input, std::span<const subscript> entries) {
     return static_cast<int>(std::count_if(entries.begin(), entries.end(),
                                           [=](const subscript& e) { return e.kind == kind; }));
   };
-  const int slice_count = count(subscript::index) + count(subscript::range);
-  if (slice_count > source.ndim()) {
-    throw std::invalid_argument("The number of slices (" + std::to_string(slice_count) +
-                                ") is greater than the number of dimensions (" +
-                                std::to_string(source.ndim()) + ").");
-  }
   const int ndim = source.ndim() - count(subscript::index) + count(subscript::new_axis);
   slicing state{source, layout{ndim, source.itemsize(), true}};
   state.result.set_offset(source.offset());
