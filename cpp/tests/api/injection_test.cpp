@@ -36,7 +36,7 @@ TEST(codes, are_read_by_name_and_number) {
 
 TEST(rules, end_at_the_last_colon_and_times_sign) {
   std::string problem;
-  const auto rules = parse_rules("launch@a::b<x=1>:2x3=700!,cuMemcpyx:4=1", problem);
+  const auto rules = parse_rules("launch@a::b<x=1>:2x3=700!,cuMemcpyx:4x1=1", problem);
   ASSERT_EQ(rules.size(), 2u);
   EXPECT_EQ(rules[0].pattern, "a::b<x=1>");
   EXPECT_EQ(rules[0].first, 2u);

@@ -172,6 +172,9 @@ TEST(options, numbers_beyond_the_limits_are_refused) {
       {"seed", "0x1"},
       {"cc", "9.0,"},
       {"memory", "17179869184G"},
+      {"memory", "17179869185G"},  // 1 GiB in 64 bits
+      {"memory", "67108864T"},
+      {"fail", "cuInit:1"},
       {"memory", "1 0"},
       {"strict", "2"},
       {"cc", ""},
