@@ -29,6 +29,23 @@ def test_a_failure_without_a_cuda_status(put):
     assert cufile.op_status_error(5001) in caught.value.__notes__[0]
 
 
+@pytest.mark.parametrize(
+    ("status", "cuda_status", "text"),
+    [
+        (5999, 0, "UNKNOWN_5999 (5999)"),
+        (4999, 0, "Unknown error 4999 (errno 4999)"),
+        (0xFFFF_FFF9, 0, "UNKNOWN_-7 (-7)"),
+        (5011, 12345, "CUDA_DRIVER_ERROR (5011); CUDA status: UNKNOWN_12345 (12345)"),
+        (errno.EPERM, 0, "Operation not permitted (errno 1)"),
+    ],
+)
+def test_a_status_without_a_name(put, status, cuda_status, text):
+    put("cuFileDriverOpen", lambda: status | cuda_status << 32, result=STATUS)
+    with pytest.raises(cufile.cuFileError) as caught:
+        cufile.driver_open()
+    assert str(caught.value) == text
+
+
 def test_success_returns_the_requested_value(put):
     def version(p):
         ctypes.c_int.from_address(p).value = 1200

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of `cuda.bindings._v2` whose functions the emulator refuses: each test defines them."""
+
+import ctypes
+import struct
+
+from cuda.bindings._v2 import driver
+
+POINTER = ctypes.c_void_p
+P2P_TOKENS, FABRIC = 5, 8
+
+
+def test_a_border_color_is_a_list_of_four_numbers(put):
+    def get(color, texture):
+        assert texture == 7
+        (ctypes.c_float * 4).from_address(color)[:] = [1.0, 2.5, -3.0, 4.0]
+
+    put("cuTexRefGetBorderColor", get, POINTER, POINTER)
+    assert driver.tex_ref_get_border_color(7) == [1.0, 2.5, -3.0, 4.0]
+
+
+def test_a_border_color_that_is_not_written_is_black(put):
+    put("cuTexRefGetBorderColor", lambda color, texture: None, POINTER, POINTER)
+    assert driver.tex_ref_get_border_color(7) == [0.0] * 4
+
+
+def test_an_attribute_whose_value_is_a_struct(put):
+    def get(value, attribute, pointer):
+        assert (attribute, pointer) == (P2P_TOKENS, 0x1000)
+        ctypes.memmove(value, struct.pack("<QI", 0x0123456789ABCDEF, 42), 12)
+
+    put("cuPointerGetAttribute", get, POINTER, ctypes.c_int, ctypes.c_uint64)
+    tokens = driver.pointer_get_attribute(P2P_TOKENS, 0x1000)
+    assert tokens.asdict() == {"p2p_token": 0x0123456789ABCDEF, "va_space_token": 42}
+
+
+def test_a_struct_is_passed_by_its_address(put):
+    given = driver.MemFabricHandle_v1()
+    ctypes.memmove(given.ptr, bytes(range(64)), 64)
+
+    def import_(handle, value, kind):
+        assert (ctypes.string_at(value, 64), kind) == (bytes(range(64)), FABRIC)
+        ctypes.c_uint64.from_address(handle).value = 99
+
+    put("cuMemImportFromShareableHandle", import_, POINTER, POINTER, ctypes.c_int)
+    assert driver.mem_import_from_shareable_handle(given, FABRIC) == 99
+    assert driver.mem_import_from_shareable_handle(given.ptr, FABRIC) == 99
