@@ -11,6 +11,7 @@ PROFILER = r"""
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 typedef void (*function)(void);
 typedef struct { size_t size; int (*get)(int, function***, unsigned*); } callbacks;
 typedef struct { size_t size; uint32_t version, reserved; void (*set)(uint32_t); } version;
@@ -23,13 +24,19 @@ static int push(const char* name) {
 static int pop(void) { return --depth; }
 int InitializeInjectionNvtx2(const void* (*table)(uint32_t)) {
   const version* about = table(3);
-  if (about->version != 3 || table(77)) return 0;
+  if (getenv("DECLINES") || about->version != 3 || table(77)) return 0;
+  if (about->size != sizeof(version) || about->reserved != 0) return 0;
   about->set(3);
   const callbacks* found = table(1);
   function** slots;
   unsigned count;
-  if (found->get(2, &slots, &count) != 0 || !found->get(1, &slots, &count) || count < 12) return 0;
-  *slots[9] = (function)push;
+  if (found->size != sizeof(callbacks) || found->get(1, NULL, NULL) != 1) return 0;
+  if (found->get(2, &slots, &count) != 0 || !found->get(1, &slots, &count) || count != 16) return 0;
+  if (slots[0] != NULL || slots[15] == NULL) return 0;
+  for (unsigned i = 2; i < count; ++i) {
+    if ((char*)slots[i] - (char*)slots[i - 1] != sizeof(function) || *slots[i] != NULL) return 0;
+  }
+  if (!getenv("ONLY_POPS")) *slots[9] = (function)push;
   *slots[11] = (function)pop;
   return 1;
 }
@@ -96,6 +103,17 @@ def test_without_a_profiler_calls_work_unchanged(run_python):
     code = PROGRAM + "print(type(Stream.sync).__name__)"
     lines = run_python(code, HALFWARP_NVTX="1").splitlines()
     assert lines == ["TypeError", "method_descriptor"]
+
+
+def test_a_library_that_declines_is_reported(run_python, profiler):
+    line = "halfwarp: no NVTX ranges: the injection library declined"
+    environment = {"HALFWARP_NVTX": "1", "NVTX_INJECTION64_PATH": profiler, "DECLINES": "1"}
+    assert run_python(PROGRAM, allowed=(line,), **environment).splitlines() == ["TypeError"]
+
+
+def test_a_profiler_without_ranges_gets_none(run_python, profiler):
+    environment = {"HALFWARP_NVTX": "1", "NVTX_INJECTION64_PATH": profiler, "ONLY_POPS": "1"}
+    assert run_python(PROGRAM, **environment).splitlines() == ["TypeError"]
 
 
 def test_a_library_that_cannot_be_opened_is_reported(run_python):
