@@ -219,6 +219,12 @@ class TestBuffer:
             assert buffer.last_prefetch_location == places[i]
         stream.sync()
 
+    def test_a_prefetch_to_the_current_node_is_one_to_a_node(self, buffer, device, stream):
+        node = device.properties.host_numa_id
+        buffer.prefetch(Host.numa_current(), stream=stream)
+        stream.sync()
+        assert buffer.last_prefetch_location in (Host(max(node, 0)), Host.numa_current())
+
     def test_a_prefetch_preserves_the_bytes(self, buffer, device, stream):
         buffer.fill(5, stream=stream)
         buffer.prefetch(Host(), stream=stream)

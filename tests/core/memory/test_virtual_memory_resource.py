@@ -6,6 +6,7 @@ import os
 import weakref
 
 import pytest
+from cuda.bindings import driver
 from cuda.core import (
     Buffer,
     CUDAError,
@@ -46,8 +47,6 @@ def contents(buffer, stream, start=0, size=4):
 
 def reserve_behind(buffer, unit):
     """Reserve the addresses behind a buffer, so that it must move to grow."""
-    from cuda.bindings import driver
-
     error, reserved = driver.cuMemAddressReserve(unit, 0, buffer.handle + buffer.size, 0)
     assert not error
     return lambda: driver.cuMemAddressFree(reserved, unit)
@@ -55,6 +54,42 @@ def reserve_behind(buffer, unit):
 
 def reservations(emulation):
     return len([each for each in emulation.leaks() if "address" in each.kind])
+
+
+class TestMemoryOfOthers:
+    """Memory that other code mapped by driver calls."""
+
+    @pytest.fixture
+    def map_at(self, device, unit):
+        """Map one granule, at a requested address if that is free; return address and size."""
+        return lambda hint=0: self.map(unit, hint)
+
+    def map(self, unit, hint):
+        properties = driver.CUmemAllocationProp()
+        properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        properties.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        properties.location.id = 0
+        address = result_of(driver.cuMemAddressReserve(unit, 0, hint, 0))
+        memory = result_of(driver.cuMemCreate(unit, properties, 0))
+        result_of(driver.cuMemMap(address, unit, 0, memory, 0))
+        result_of(driver.cuMemRelease(memory))
+        return int(address), unit
+
+    @pytest.mark.parametrize("is_behind", [False, True])
+    def test_it_is_unmapped_and_its_addresses_are_freed(self, resource, map_at, is_behind):
+        with resource.allocate(1) as buffer:
+            address, size = map_at(buffer.handle + buffer.size if is_behind else 0)
+            resource.deallocate(address, size)
+            assert not buffer.is_closed
+        invalid = driver.CUresult.CUDA_ERROR_INVALID_VALUE
+        assert driver.cuMemUnmap(address, size) == (invalid,)
+        assert driver.cuMemAddressFree(address, size) == (invalid,)
+
+
+def result_of(result):
+    error, *values = result
+    assert error == driver.CUresult.CUDA_SUCCESS
+    return values[0] if values else None
 
 
 class TestAllocation:
@@ -187,7 +222,6 @@ class TestAllocation:
         assert not [leak for leak in emulation.leaks() if leak.kind == "mapped memory"]
 
     def test_a_capture_continues(self, resource, stream):
-        from cuda.bindings import driver
 
         buffer = resource.allocate(1, stream=stream)
         mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
@@ -509,7 +543,6 @@ class TestOptions:
 
     @pytest.mark.parametrize("handle_type", [None, "posix_fd"])
     def test_memory_is_exportable_if_requested(self, device, emulation, handle_type):
-        from cuda.bindings import driver
 
         fd = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
         with VirtualMemoryResource(device, {"handle_type": handle_type}).allocate(1) as buffer:

@@ -422,6 +422,13 @@ class TestRefusals:
         assert added(before, open_files()) == []
         assert len(emulation.leaks()) == leaks
 
+    def test_the_private_constructor_imports_too(self, device, resource, buffer):
+        for stream in (None, device.default_stream):
+            arguments = (resource, buffer.ipc_descriptor)
+            with Buffer._init(None, None, *arguments, stream=stream) as second:
+                assert second.is_mapped
+                assert (second.size, second.memory_resource) == (buffer.size, resource)
+
     def test_another_location_is_refused(self, device, resource, buffer, emulation):
         leaks = len(emulation.leaks())
         host = VirtualMemoryResource(device, {"location_type": "host_numa"})
