@@ -244,9 +244,13 @@ TEST_F(files, with_faults_are_counted_and_limited) {
   std::string problem;
   const auto known = suppressions::read(path("known.txt", "race k* * why\n"), problem);
   fault_log strict{stream, {}, true}, lenient{stream, {}, false}, suppressed{stream, *known, true};
+  ASSERT_EQ(suppressed.unused_rules().size(), 1u);
+  EXPECT_TRUE(suppressed.unused_rules()[0].ends_with(":1: race k* * why"));
   EXPECT_TRUE(strict.record(race()));
   EXPECT_FALSE(strict.record(trap()));
   EXPECT_FALSE(lenient.record(race()));
+  EXPECT_EQ(content(folder / "a.txt"), report::full_text(race()) + report::full_text(trap()) +
+                                           report::full_text(race()));
   EXPECT_FALSE(suppressed.record(race()));
   EXPECT_EQ(suppressed.count(), 0u);
   EXPECT_FALSE(suppressed.last());

@@ -229,6 +229,11 @@ TEST(dynamic_shared, fits_the_unit_of_the_device) {
   EXPECT_EQ(dynamic_shared_for(turing, 1, 64 * 1024 + 1), -1);
   EXPECT_EQ(dynamic_shared_for(nine, 32, 6 * 1024 + 128), 0);
   EXPECT_EQ(dynamic_shared_for(nine, 32, 6 * 1024 + 129), -1);
+  const auto ampere = device(8, 6);
+  EXPECT_EQ(dynamic_shared_for(ampere, 15, 0), (53 * 128) - 1024);
+  EXPECT_EQ(blocks_per_multiprocessor(ampere, {.threads = 32, .shared = (53 * 128) - 1024}), 15);
+  EXPECT_EQ(dynamic_shared_for(turing, 13, 0), 19 * 256);
+  EXPECT_EQ(blocks_per_multiprocessor(turing, {.threads = 32, .shared = 39 * 128}), 12);
 }
 
 TEST(dynamic_shared, is_the_maximum_for_a_number_of_blocks) {
