@@ -249,8 +249,8 @@ TEST_F(files, with_faults_are_counted_and_limited) {
   EXPECT_TRUE(strict.record(race()));
   EXPECT_FALSE(strict.record(trap()));
   EXPECT_FALSE(lenient.record(race()));
-  EXPECT_EQ(content(folder / "a.txt"), report::full_text(race()) + report::full_text(trap()) +
-                                           report::full_text(race()));
+  EXPECT_EQ(content(folder / "a.txt"),
+            report::full_text(race()) + report::full_text(trap()) + report::full_text(race()));
   EXPECT_FALSE(suppressed.record(race()));
   EXPECT_EQ(suppressed.count(), 0u);
   EXPECT_FALSE(suppressed.last());
