@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from cuda.core.memory.driver_sets import _DriverSet
 
 START = """
 from cuda.core import Device, DeviceMemoryResource, emulation
@@ -198,3 +199,98 @@ def test_peer_access(case):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
+
+
+class Stored(_DriverSet):
+    """Numbers below 10 in a list; odd texts are their names, and 7 is ignored."""
+
+    __slots__ = ("changes", "members")
+    _property = "stored"
+
+    def __init__(self, *members):
+        self.members, self.changes = sorted(members), []
+
+    def _members(self):
+        return list(self.members)
+
+    def _accept(self, value):
+        if not isinstance(value, (int, str)):
+            raise TypeError(value)
+        return None if int(value) == 7 else int(value)
+
+    def _find(self, value):
+        return int(value) if str(value).isdigit() else None
+
+    def _change(self, removed, added):
+        assert not set(removed) & set(added)
+        assert set(removed) <= set(self.members) and not set(added) & set(self.members)
+        self.changes.append((removed, added))
+        self.members = sorted({*self.members, *added} - {*removed})
+
+
+def applied(function, *members):
+    """Return the members and the changes after a function of a set."""
+    stored = Stored(*members)
+    function(stored)
+    return stored.members, stored.changes
+
+
+@pytest.mark.parametrize(
+    ("function", "members", "changes"),
+    [
+        (lambda s: s.add(3), [1, 2, 3], [([], [3])]),
+        (lambda s: s.add(2), [1, 2], []),
+        (lambda s: s.add(7), [1, 2], []),
+        (lambda s: s.discard("2"), [1], [([2], [])]),
+        (lambda s: s.discard(3), [1, 2], []),
+        (lambda s: s.discard("x"), [1, 2], []),
+        (lambda s: s.remove(1), [2], [([1], [])]),
+        (lambda s: s.pop(), [2], [([1], [])]),
+        (lambda s: s.clear(), [], [([1, 2], [])]),
+        (lambda s: s.update([2, 3], ["4", 3, 7]), [1, 2, 3, 4], [([], [3, 4])]),
+        (lambda s: s.update(), [1, 2], []),
+        (lambda s: s.difference_update([1, 5], ["2"]), [], [([1, 2], [])]),
+        (lambda s: s.difference_update([5, "x"]), [1, 2], []),
+        (lambda s: s.intersection_update([1, 2, 3], ["2", "x"]), [2], [([1], [])]),
+        (lambda s: s.intersection_update(), [1, 2], []),
+        (lambda s: s.symmetric_difference_update([2, 3, 3, 7]), [1, 3], [([2], [3])]),
+        (lambda s: s.symmetric_difference_update([]), [1, 2], []),
+        (lambda s: s.__ior__({3}), [1, 2, 3], [([], [3])]),
+        (lambda s: s.__iand__({2, 4}), [2], [([1], [])]),
+        (lambda s: s.__isub__({2, 4}), [1], [([2], [])]),
+        (lambda s: s.__isub__(s), [], [([1, 2], [])]),
+        (lambda s: s.__ixor__({2, 4}), [1, 4], [([2], [4])]),
+        (lambda s: s.__ixor__(s), [], [([1, 2], [])]),
+        (lambda s: s._replace([2, 5]), [2, 5], [([1], [5])]),
+    ],
+)
+def test_an_operation_is_at_most_one_change(function, members, changes):
+    assert applied(function, 1, 2) == (members, changes)
+
+
+def test_members_are_compared_and_shown_as_a_set():
+    stored = Stored(1, 2)
+    assert "1" in stored and 3 not in stored and "x" not in stored
+    assert (len(stored), list(stored), stored) == (2, [1, 2], {1, 2})
+    assert (stored | {3}, stored & {2}, stored - {2}, stored ^ {2, 3}) == (
+        {1, 2, 3},
+        {2},
+        {1},
+        {1, 3},
+    )
+    assert (repr(stored), repr(Stored())) == ("Stored({1, 2})", "Stored(set())")
+    for operator in ("__ior__", "__iand__", "__isub__", "__ixor__"):
+        assert getattr(stored, operator)({1, 2, 3}) is stored
+
+
+def test_what_a_set_cannot_do_is_an_error_without_a_change():
+    stored = Stored(1)
+    for call, error, text in (
+        (lambda: stored.remove(2), KeyError, "2"),
+        (lambda: Stored().pop(), KeyError, "pop from an empty Stored"),
+        (lambda: stored.update(3), TypeError, "stored must be an iterable of devices, got int"),
+        (lambda: stored.update([2, 1.5]), TypeError, "1.5"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+    assert (stored.members, stored.changes) == ([1], [])
