@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from cuda.core import OutOfMemoryError
+from cuda.core._located_memory import _Ledger
 from cuda.core.memory import stacks
 from cuda.core.memory.adaptors import figures
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
@@ -99,3 +100,51 @@ def test_an_error_has_the_code_of_the_driver():
     assert type(error) is OutOfMemoryError
     assert str(error).startswith("CUDA_ERROR_OUT_OF_MEMORY: no more")
     assert (error.code, error.name, error.requested) == (2, "CUDA_ERROR_OUT_OF_MEMORY", 7)
+
+
+class TestLedger:
+    def entry(self, size):
+        return SimpleNamespace(size=size)
+
+    def test_it_sums_allocations_and_frees(self):
+        ledger = _Ledger()
+        assert ledger.sums() == (0, 0, 0, 0, 0)
+        first, second, third = (self.entry(size) for size in (5, 7, 2))
+        ledger.add(0x10, 5, first)
+        ledger.add(0x20, 7, second)
+        assert ledger.sums() == (12, 12, 12, 2, 0)
+        assert ledger.remove(0x10, 5) is first
+        assert ledger.remove(0x10, 5) is None
+        assert ledger.sums() == (7, 12, 12, 2, 1)
+        ledger.add(0x10, 2, third)
+        assert ledger.sums() == (9, 12, 14, 3, 1)
+        assert ledger.entries() == [second, third]
+        ledger.reset_peak()
+        assert ledger.sums() == (9, 9, 14, 3, 1)
+
+    def test_an_address_may_have_several_allocations(self):
+        """Resources return the same address for allocations without bytes."""
+        ledger = _Ledger()
+        entries = [self.entry(size) for size in (1, 2, 3, 2)]
+        for entry in entries:
+            ledger.add(0x10, entry.size, entry)
+        assert ledger.entries() == entries
+        assert ledger.remove(0x10, 2) is entries[3]
+        assert ledger.remove(0x10, 2) is entries[1]
+        assert ledger.remove(0x20, 3) is None
+        assert ledger.remove(0x10, 4) is entries[0]
+        assert ledger.remove(0x10, 3) is entries[2]
+        assert ledger.sums() == (0, 8, 8, 4, 4)
+        assert ledger.entries() == []
+
+    def test_the_limit_of_a_reservation_is_exact(self):
+        ledger = _Ledger()
+        assert not ledger.reserve(11, 10)
+        assert ledger.reserve(6, 10) and ledger.reserve(4, 10)
+        assert not ledger.reserve(1, 10) and ledger.reserve(0, 10)
+        assert not ledger.reserve(0, 9)
+        assert ledger.reserved_bytes == 10
+        ledger.unreserve(4)
+        assert ledger.reserved_bytes == 6
+        assert ledger.reserve(2**64 - 7, 2**64 - 1)
+        assert not ledger.reserve(1, 2**64 - 1)
