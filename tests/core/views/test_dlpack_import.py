@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 from cuda.core.utils import StridedMemoryView
+from cuda.core.views.device_types import DLDeviceType
 
 from .capsules import Producer, capsule_pointer
 
@@ -123,6 +124,12 @@ class TestRequests:
         assert view.device_id == device
         assert view.is_device_accessible == (kind != 1)
         assert view.__dlpack_device__() == (kind, 3)
+
+
+def test_kinds_of_devices_have_the_numbers_of_dlpack():
+    """The numbers of dlpack.h."""
+    numbers = {"kDLCPU": 1, "kDLCUDA": 2, "kDLCUDAHost": 3, "kDLCUDAManaged": 13}
+    assert {member.name: member.value for member in DLDeviceType} == numbers
 
 
 class TestFlags:
