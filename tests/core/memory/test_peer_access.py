@@ -33,6 +33,7 @@ assert repr(peers) == "PeerAccessibleBySetProxy(set())"
     "members can be added and removed": """
 peers.add(second)
 assert second in peers and 1 in peers and "1" not in peers and third not in peers
+assert True not in peers
 assert list(peers) == [second]
 peers.add(2)
 assert list(peers) == [second, third]
