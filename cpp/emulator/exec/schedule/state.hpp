@@ -141,8 +141,9 @@ struct launch_state {
   std::mutex mutex;  // guards fault, faulting_block, counts, children and calls of options.print
   std::optional<report::fault> fault;
   std::uint64_t faulting_block = ~0ull;
-  std::shared_ptr<launch_counts> counts;  // of the host threads that have ended
-  std::uint64_t interruptions = 0;        // before the launch
+  std::shared_ptr<launch_counts> counts;      // of the host threads that have ended
+  std::uint64_t interruptions = 0;            // before the launch
+  std::atomic<bool> repeats_no_block{false};  // a transcript of a block was useless
 };
 
 }  // namespace halfwarp::emulator::exec

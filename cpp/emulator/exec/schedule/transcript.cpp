@@ -13,7 +13,7 @@ namespace halfwarp::emulator::exec {
 namespace {
 
 constexpr std::uint64_t fewest_blocks = 16;  // recording one takes as long as some blocks
-constexpr std::size_t most_steps = 1 << 14;  // so that the calls stay in a cache
+constexpr std::size_t most_steps = 1 << 16;  // so that the calls stay in a cache
 constexpr std::uint32_t most_attempts = 4;
 constexpr std::uint64_t tolerated_failures = 8;
 constexpr std::uint32_t half_warp = warp_size / 2;
@@ -34,18 +34,18 @@ bool is_spaced(const std::uint32_t* address, std::uint32_t distance) {
 
 }  // namespace
 
-std::shared_ptr<transcript> transcript::create(const launch_state& launch) {
+std::shared_ptr<transcript> transcript::create(launch_state& launch) {
   const function_code& function = launch.code.functions.front();
   const launch_request& request = launch.request;
   const bool is_alike = !request.is_cooperative && request.cluster.count() == 1 &&
                         request.grid.count() >= fewest_blocks;
   const bool has_one_order = launch.options.seed == 0 || !launch.options.is_shuffled;
-  const bool is_plain = !launch.is_followed && function.calls.empty();
+  const bool is_plain = !launch.is_followed && function.calls.empty() && !launch.repeats_no_block;
   if (function.roles.empty() || !is_alike || !has_one_order || !is_plain) return nullptr;
   return std::make_shared<transcript>(launch, function);
 }
 
-transcript::transcript(const launch_state& launch, const function_code& function)
+transcript::transcript(launch_state& launch, const function_code& function)
     : launch_{launch},
       function_{function},
       handlers_{find_handler("ld.shared32.u32.b32"),
@@ -117,6 +117,7 @@ void transcript::finish(block_state& block, bool has_ended) {
   block.recorder = nullptr;
   if (!has_ended || stage_ == stage::useless) {
     stage_ = stage::useless;
+    launch_.repeats_no_block = true;  // other resident blocks would only lose time
     steps_ = {};
     return;
   }

@@ -21,8 +21,8 @@ namespace halfwarp::emulator::exec {
 class transcript {
  public:
   // Returns null if the blocks of the launch cannot be repeated.
-  static std::shared_ptr<transcript> create(const launch_state& launch);
-  transcript(const launch_state& launch, const function_code& function);
+  static std::shared_ptr<transcript> create(launch_state& launch);
+  transcript(launch_state& launch, const function_code& function);
 
   bool is_ready() const { return stage_ == stage::ready; }
   // Starts to record a block if no other was recorded.
@@ -75,7 +75,7 @@ class transcript {
   void write_calls(block_state& block, const flags& selected, std::vector<call>& calls);
   bool takes_this_way() const;
 
-  const launch_state& launch_;
+  launch_state& launch_;
   const function_code& function_;
   const struct {
     handler load, store, load_known, load_equal, store_known, multiply_add, fused;

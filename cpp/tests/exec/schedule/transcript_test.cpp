@@ -25,17 +25,17 @@ std::string readiness(const std::string& body, std::uint32_t blocks = 16,
       body + "\nret; }");
   const exec::kernel& entry = *loaded.find_kernel("k");
   std::vector<std::byte> parameters(8);
-  const memory::address io = m.upload(std::vector<std::uint32_t>(64, 5));
+  const memory::address io = m.upload(std::vector<std::uint32_t>(256, 5));
   std::memcpy(parameters.data(), &io, sizeof io);
   exec::launch_request request;
   request.entry = &entry;
   request.grid = {blocks};
-  request.block = {64};
+  request.block = {256};
   request.parameters = parameters;
   const exec::kernel_code& code = exec::code_of(entry.owner(), entry.function());
   exec::launch_state launch{m.space, request, options, code};
   launch.shared_bytes = code.static_shared_bytes;
-  launch.warps_per_block = 2;
+  launch.warps_per_block = 8;
   std::vector<exec::range_cache> ranges(code.range_caches + 1);
   exec::block_state block;
   exec::prepare(block, launch, ranges.data());
@@ -79,7 +79,7 @@ TEST(transcript, a_launch_with_few_blocks_or_another_order_has_none) {
 }
 
 TEST(transcript, unlike_barriers_and_members_are_not_recorded) {
-  EXPECT_EQ(readiness("bar.sync 0, 64;"), "nnn");
+  EXPECT_EQ(readiness("bar.sync 0, 256;"), "nnn");
   EXPECT_EQ(readiness("bar.red.popc.u32 r, 0, p;"), "nnn");
   EXPECT_EQ(readiness("shfl.sync.bfly.b32 r, i, 1, 31, -1; st.global.u32 [a], r;"), "yyy");
   EXPECT_EQ(readiness("mov.u32 t, -1; shfl.sync.bfly.b32 r, i, 1, 31, t;"), "nnn");
@@ -93,7 +93,7 @@ TEST(transcript, a_recording_ends_with_the_round_or_after_many_steps) {
   };
   EXPECT_EQ(loads(160, "bar.sync 0;"), "yyy");
   EXPECT_EQ(loads(165, "bar.sync 0;"), "nnn");
-  EXPECT_EQ(loads(9, ""), "nnn");
+  EXPECT_EQ(loads(9, ""), "nnn");  // uses the budget of a turn
 }
 
 // All blocks differ from block 0, and are alike.
