@@ -124,6 +124,7 @@ void block_order::arrivals::reset(std::uint32_t warps) {
   if (!is_used) return;
   waiting.assign(warps, 0);
   passing.assign(warps, 0);
+  released.assign(warps, 0);
   is_used = false;
 }
 
@@ -169,6 +170,11 @@ void launch_order::synchronize(block_order& block) {
   }
 }
 
+void launch_order::pass(block_order& block, block_order::arrivals& by, std::uint32_t warp) {
+  start_segment(block, block.warps[warp], warp);
+  by.released[warp] = block.warps[warp].segment;
+}
+
 void launch_order::synchronize(block_order& block, const block_order::arrivals& by) {
   const std::uint32_t start = segments.next(block.number);
   std::vector<std::uint32_t> newest(block.warps.size(), block.first);
@@ -178,7 +184,7 @@ void launch_order::synchronize(block_order& block, const block_order::arrivals& 
     const warp_order& w = block.warps[i];
     for (std::uint32_t j = 0; j < w.warps.size(); ++j) raise_to(newest[j], w.warps[j]);
     for (std::uint32_t& each : newest) raise_to(each, w.full);
-    raise_to(newest[i], start);
+    raise_to(newest[i], by.waiting[i] ? start : by.released[i]);
     all = joined(all, w.acquired);
   }
   for (std::uint32_t i = 0; i < block.warps.size(); ++i) {

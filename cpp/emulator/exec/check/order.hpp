@@ -119,6 +119,7 @@ struct block_order {
   std::vector<warp_order> warps;
   struct arrivals {
     std::vector<lane_mask> waiting, passing;  // by warp: lanes at bar.sync, and at bar.arrive
+    std::vector<std::uint32_t> released;      // by warp: its segment after bar.arrive
     bool is_used = true;                      // there may be lanes
     void reset(std::uint32_t warps);
   };
@@ -134,6 +135,8 @@ class launch_order {
   void begin(block_order& block, std::uint32_t number, std::uint32_t warps);
   // Orders all warps of a block.
   void synchronize(block_order& block);
+  // Ends the segment that a warp releases by bar.arrive.
+  void pass(block_order& block, block_order::arrivals& by, std::uint32_t warp);
   // Orders the warps that arrived at a barrier before those that waited at it.
   void synchronize(block_order& block, const block_order::arrivals& by);
   // Orders the lanes of a mask.

@@ -442,9 +442,11 @@ void race_checker::on_conflict(race::conflict kind, cell first, const race::acce
 }
 
 void race_checker::arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits) {
-  race::block_order::arrivals& by = order_of(w).barriers[barrier];
+  race::block_order& block = order_of(w);
+  race::block_order::arrivals& by = block.barriers[barrier];
   (waits ? by.waiting : by.passing)[w.index] |= lanes;
   by.is_used = true;
+  if (!waits) order_.pass(block, by, w.index);
 }
 
 void race_checker::open(const block_state& block, std::uint32_t barrier) {
