@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from cuda.bindings import nvml
 from cuda.core import system
-from cuda.core.system import _numbers, _nvml_context, _system
+from cuda.core.system import _numbers, _nvml_context, _system, typing
 
 ATTRIBUTES = (
     "multiprocessor_count",
@@ -88,6 +88,19 @@ def test_the_type_of_a_field_selects_the_member_of_its_value(kind):
     else:
         with pytest.raises(RuntimeError, match=f"a value of unknown type {kind}$"):
             print(field.value)
+
+
+def test_indices_of_sequences_count_from_both_ends(nvml_device):
+    fields = [typing.FieldId.DEV_POWER_INSTANT, typing.FieldId.DEV_POWER_AVERAGE]
+    values = nvml_device.get_field_values(fields)
+    events = of_data(system.SystemEvents, gpu_id=0)
+    events._data = [SimpleNamespace(gpu_id=10), SimpleNamespace(gpu_id=11)]
+    assert [values[i].field_id for i in (0, 1, -1, -2)] == [*fields, *fields[::-1]]
+    assert [events[i].gpu_id for i in (0, 1, -1, -2)] == [10, 11, 11, 10]
+    for sequence in (values, events):
+        for wrong in (2, -3):
+            with pytest.raises(IndexError, match="index is out of bounds"):
+                sequence[wrong]
 
 
 def test_positions_of_bits_in_several_words():
