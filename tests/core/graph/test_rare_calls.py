@@ -179,6 +179,58 @@ class TestNodes:
         assert graph.memcpy(numbers.buffer, numbers.buffer, 0).size == 0
 
 
+class TestRanges:
+    """The last byte that a node accesses must be within its Buffer, here of 64 bytes."""
+
+    @pytest.mark.parametrize("side", ["dst", "src"])
+    @pytest.mark.parametrize(
+        ("extent", "pitch", "height", "end"),
+        [
+            ((65, 1, 1), 0, 0, 65),
+            ((8, 4, 1), 19, 0, 65),
+            ((16, 2, 2), 0, 3, 80),  # a layer of 3 rows, a row and a row
+            ((4, 2, 3), 5, 6, 69),
+        ],
+    )
+    def test_the_end_of_a_copy(self, graph, numbers, side, extent, pitch, height, end):
+        other = {"dst": "src", "src": "dst"}[side]
+        steps = {f"{side}_pitch": pitch, f"{side}_height": height}
+        operands = {side: numbers.buffer, other: 0x7F00_0000_0000}
+
+        text = f"{side} is a Buffer of 64 bytes, but the node accesses {end} bytes"
+        with pytest.raises(ValueError, match=text):
+            graph.memcpy_3d(operands["dst"], operands["src"], *extent, **steps)
+
+    @pytest.mark.parametrize(
+        ("value", "width", "height", "pitch", "end"),
+        [
+            (1, 65, 1, 0, 65),
+            (b"12", 33, 1, 0, 66),
+            (b"1234", 2, 3, 29, 66),
+        ],
+    )
+    def test_the_end_of_a_fill(self, graph, numbers, value, width, height, pitch, end):
+        text = f"dst is a Buffer of 64 bytes, but the node accesses {end} bytes"
+        with pytest.raises(ValueError, match=text):
+            graph.memset(numbers.buffer, value, width, height, pitch)
+
+    def test_the_end_of_an_updated_node(self, graph, numbers):
+        address = int(numbers.buffer.handle)
+        copy = graph.memcpy(address, address + 32, 4)
+        for side in ("dst", "src"):
+            with pytest.raises(ValueError, match=f"{side} is a Buffer of 64 bytes"):
+                copy.update(**{side: numbers.buffer}, size=65)
+        copy.update(dst=numbers.buffer, size=32)
+        assert (copy.dst, copy.src, copy.size) == (address, address + 32, 32)
+        fill = graph.memset(address, b"\x07\x00", 4)
+        with pytest.raises(ValueError, match="the node accesses 66 bytes"):
+            fill.update(dst=numbers.buffer, width=33)
+        fill.update(dst=numbers.buffer, width=32)
+        assert (fill.value, fill.element_size, fill.width, fill.height) == (7, 2, 32, 1)
+        fill.update(width=2, height=3, pitch=16)
+        assert (fill.width, fill.height, fill.pitch, fill.value) == (2, 3, 16, 7)
+
+
 def test_options_of_an_allocation_are_its_keywords(graph, device):
     options = {"device": device, "memory_type": "managed", "peer_access": ()}
     with pytest.warns(DeprecationWarning, match=r"the options of allocate\(\).* its keywords"):
