@@ -23,3 +23,14 @@ from halfwarp import archive
 )
 def test_archived_files_have_the_names_of_foreign_files(name, is_archived):
     assert archive.is_archived(name) == is_archived
+
+
+def test_an_archive_contains_the_files_of_the_packages(tmp_path):
+    assert archive.read(tmp_path) == {}
+    files = {"cuda/core/a.py": b"a", "cuda/bindings/b.pxd": b"", "cuda/core/c.pyi": b"c"}
+    for name, content in {**files, "halfwarp/d.py": b"d"}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    archive.pack(tmp_path)
+    assert archive.read(tmp_path) == {"cuda/core/a.py": b"a", "cuda/bindings/b.pxd": b""}

@@ -176,7 +176,7 @@ def test_exit_with_live_objects_prints_nothing(on_null_driver):
 
 
 @pytest.mark.parametrize(
-    ("given", "named", "message"),
+    ("arguments", "named", "message"),
     [
         ((), {}, "missing required argument 'objType' (position 1)"),
         ((1, 2), {}, "takes 1 argument but 2 were given"),
@@ -185,8 +185,8 @@ def test_exit_with_live_objects_prints_nothing(on_null_driver):
         ((1,), {"objType": 1, "x": 1}, "got an unexpected keyword argument 'x'"),
     ],
 )
-def test_arguments_of_sizeof(given, named, message):
+def test_arguments_of_sizeof(arguments, named, message):
     with pytest.raises(TypeError) as caught:
-        driver.sizeof(*given, **named)
+        driver.sizeof(*arguments, **named)
     assert str(caught.value) == f"sizeof() {message}"
     assert driver.sizeof(objType=driver.CUuuid) == driver.sizeof(driver.CUuuid) == 16

@@ -35,13 +35,13 @@ def test_an_attribute_whose_value_is_a_struct(put):
 
 
 def test_a_struct_is_passed_by_its_address(put):
-    given = driver.MemFabricHandle_v1()
-    ctypes.memmove(given.ptr, bytes(range(64)), 64)
+    handle = driver.MemFabricHandle_v1()
+    ctypes.memmove(handle.ptr, bytes(range(64)), 64)
 
-    def import_(handle, value, kind):
+    def import_(result, value, kind):
         assert (ctypes.string_at(value, 64), kind) == (bytes(range(64)), FABRIC)
-        ctypes.c_uint64.from_address(handle).value = 99
+        ctypes.c_uint64.from_address(result).value = 99
 
     put("cuMemImportFromShareableHandle", import_, POINTER, POINTER, ctypes.c_int)
-    assert driver.mem_import_from_shareable_handle(given, FABRIC) == 99
-    assert driver.mem_import_from_shareable_handle(given.ptr, FABRIC) == 99
+    assert driver.mem_import_from_shareable_handle(handle, FABRIC) == 99
+    assert driver.mem_import_from_shareable_handle(handle.ptr, FABRIC) == 99
