@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "emulator/ptx/word_sets.hpp"
+
 namespace halfwarp::emulator::ptx {
 
 namespace {
@@ -101,7 +103,6 @@ constexpr later_form later_forms[] = {
     {opcode::mbarrier, q::complete_tx, no_type, {80, 90}},
     {opcode::mbarrier, q::expect_tx, no_type, {80, 90}},
     {opcode::mbarrier, q::parity, no_type, {71, 80}},
-    {opcode::mbarrier, q::relaxed, no_type, {80, 80}},
     {opcode::mbarrier, q::release, no_type, {80, 80}},
     {opcode::min, no_word, scalar_type::bf16, {70, 80}},
     {opcode::min, no_word, scalar_type::bf16x2, {70, 80}},
@@ -138,6 +139,7 @@ constexpr later_form later_forms[] = {
     {opcode::mul, no_word, scalar_type::f16, {42, 53}},
     {opcode::mul, no_word, scalar_type::f16x2, {42, 53}},
     {opcode::mul, no_word, scalar_type::f32x2, {86, 100}},
+    {opcode::multimem, q::cp_mask, no_type, {91, 100}},
     {opcode::neg, no_word, scalar_type::bf16, {70, 80}},
     {opcode::neg, no_word, scalar_type::bf16x2, {70, 80}},
     {opcode::neg, no_word, scalar_type::f16, {60, 53}},
@@ -253,6 +255,12 @@ since first_of_mixed_sum(const mnemonic& m) {
   return is_sum && m.type_count == 2 ? since{86, 100} : since{};
 }
 
+// Changes of the count of bytes were .relaxed first.
+since first_of_relaxed(const mnemonic& m) {
+  constexpr words others{q::arrive, q::arrive_drop, q::test_wait, q::try_wait};
+  return m.has(q::relaxed) && has_one_of(m, others) ? since{86, 90} : since{};
+}
+
 // Scales of a default size came after the sizes.
 since first_of_scales(const mnemonic& m) {
   const bool is_named = m.has(q::scale_vec_1X) || m.has(q::scale_vec_2X) || m.has(q::scale_vec_4X);
@@ -274,6 +282,7 @@ since first_of(const mnemonic& m) noexcept {
     result = latest(result, first_of_space(m.opcode, m.space(n)));
   }
   if (m.opcode == opcode::tcgen05) return latest(result, first_of_scales(m));
+  if (m.opcode == opcode::mbarrier) return latest(result, first_of_relaxed(m));
   result = latest(result, first_of_mixed_sum(m));
   return m.opcode == opcode::cvt ? latest(result, first_of_conversion(m)) : result;
 }

@@ -129,9 +129,22 @@ std::pair<std::size_t, std::size_t> last_type(const std::string& name) {
 TEST(FirstForms, CoverEachRow) {
   std::vector<bool> is_covered(instruction_rows().size());
   for (const form& each : forms()) is_covered.at(row_of(each)) = true;
-  for (std::size_t row = 0; row < is_covered.size(); ++row) {
-    const bool is_needed = instruction_rows()[row].results != exactness::refused;
-    EXPECT_TRUE(is_covered[row] || !is_needed) << "row " << row;
+  for (std::size_t row = 0; row < is_covered.size(); ++row)
+    EXPECT_TRUE(is_covered[row]) << "row " << row;
+}
+
+// No row allows more than its forms have.
+TEST(FirstForms, HaveTheCountsOfTheirRow) {
+  const auto operands = [](const form& f) { return f.operands.size(); };
+  const auto types = [](const form& f) -> std::size_t { return make_mnemonic(f.name).type_count; };
+  for (const bool is_most : {false, true}) {
+    const auto limit = [&](const count_range& range) { return is_most ? range.max : range.min; };
+    for (const form& each : extremes(operands, is_most)) {
+      EXPECT_EQ(operands(each), limit(instruction_rows()[row_of(each)].operands)) << each.text();
+    }
+    for (const form& each : extremes(types, is_most)) {
+      EXPECT_EQ(types(each), limit(instruction_rows()[row_of(each)].types)) << each.text();
+    }
   }
 }
 

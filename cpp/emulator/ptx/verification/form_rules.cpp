@@ -615,7 +615,7 @@ std::string operand_problem(const module& m, const function& f, const instructio
   if (auto problem = special_form_problem(m, f, i, word); !problem.empty()) return problem;
   const auto operands = f.operands_of(i);
   if (auto problem = count_problem(row, operands.size()); !problem.empty()) return problem;
-  const std::optional<std::size_t> count = count_of_operands(m, word);
+  const std::optional<std::size_t> count = count_of_operands(word);
   if (count && *count != operands.size()) {
     return "has " + std::to_string(operands.size()) + " operands instead of " +
            std::to_string(*count);

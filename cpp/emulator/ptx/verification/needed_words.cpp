@@ -433,7 +433,7 @@ std::string needed_problem(const mnemonic& word, std::uint32_t version) {
   return {};
 }
 
-std::optional<std::size_t> count_of_operands(const module& m, const mnemonic& word) {
+std::optional<std::size_t> count_of_operands(const mnemonic& word) {
   const std::size_t hints = word.has(q::L2_cache_hint);
   const bool is_combined = word.has(q::and_) || word.has(q::or_) || word.has(q::xor_);
   switch (word.opcode) {
@@ -458,10 +458,6 @@ std::optional<std::size_t> count_of_operands(const module& m, const mnemonic& wo
       return word.has(q::tensormap_generic) && word.has(q::acquire) ? 2 : 0;
     case opcode::ld:
       return 2 + hints;
-    case opcode::max:
-    case opcode::min:
-      if (!m.target_architecture() || m.target_architecture() >= 100) return std::nullopt;
-      return 3;
     case opcode::mbarrier:
       if (word.has(q::expect_tx) && (word.has(q::arrive) || word.has(q::arrive_drop))) return 3;
       return std::nullopt;
@@ -469,6 +465,8 @@ std::optional<std::size_t> count_of_operands(const module& m, const mnemonic& wo
     case opcode::st:
       if (word.has(q::async) || word.has(q::bulk)) return std::nullopt;
       return 2 + hints;
+    case opcode::vote:
+      return word.has(q::sync) ? 3 : 2;
     default:
       return std::nullopt;
   }

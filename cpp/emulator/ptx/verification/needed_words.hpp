@@ -19,6 +19,6 @@ std::string names_of(const words& set);
 std::string needed_problem(const mnemonic& word, std::uint32_t version);
 
 // Returns the only possible number of operands on a target; nothing: the instruction table decides.
-std::optional<std::size_t> count_of_operands(const module& m, const mnemonic& word);
+std::optional<std::size_t> count_of_operands(const mnemonic& word);
 
 }  // namespace halfwarp::emulator::ptx

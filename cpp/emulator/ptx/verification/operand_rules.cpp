@@ -485,6 +485,8 @@ since first_of_operands(const function& f, std::span<const operand> operands,
       type_of(f, operands[3]) == pred) {
     return {75, 80};
   }
+  const bool is_extreme = word.opcode == opcode::max || word.opcode == opcode::min;
+  if (is_extreme && operands.size() > 3) return {88, 100};
   const bool has_count = word.opcode == opcode::mbarrier && operands.size() > 2 &&
                          (word.has(q::arrive) || word.has(q::arrive_drop));
   return has_count && !word.has(q::noComplete) ? since{78, 90} : since{};
