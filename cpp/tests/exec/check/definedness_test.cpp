@@ -177,6 +177,8 @@ TEST_F(definedness, of_what_decides_is_reported) {
   EXPECT_EQ(uses("and.b32 u, u, 1; add.u32 u, u, 1; barrier.sync u;"),
             (strings{"number of a barrier" + all_bytes}));
   EXPECT_EQ(uses("and.b32 u, u, 0; add.u32 u, u, 1; barrier.sync u;"), strings{});
+  EXPECT_EQ(uses("and.b32 u, u, 32; barrier.sync 1, u;", 32),
+            (strings{"thread count of a barrier" + all_bytes}));
 }
 
 TEST_F(definedness, of_targets_of_atomic_operations_is_reported) {
