@@ -68,6 +68,14 @@ TEST(Verifier, ChecksWidths) {
             "'ld.global.v4.u32' has a vector of 2 elements, not 4\n");
 }
 
+TEST(Verifier, ChecksSecondResults) {
+  EXPECT_EQ(findings_in("add.s32 %r1|%p1, %r2, 1;"), "'add.s32' has no second result\n");
+  EXPECT_EQ(findings_in("add.s32 %r1, _, 1;"), "'add.s32' has the sink in place of a value\n");
+  EXPECT_EQ(findings_in("setp.eq.s32 %p1, %r1|%p2, 0;"),
+            "'setp.eq.s32' needs a value of its type as operand 2\n");
+  EXPECT_EQ(findings_in("setp.eq.s32 %p1|%p2, %r1, 0; setp.eq.s32 _|%p2, %r1, 0;"), "");
+}
+
 TEST(Verifier, ChecksBranchesAndCalls) {
   const std::string f = ".func (.param .b32 r) f(.param .b32 x);\n.func v(.param .b8 rest[]);\n";
   EXPECT_EQ(findings(f + kernel_with(".param .b32 a; call (a), f, (a); call v, (a, a);")), "");

@@ -389,6 +389,7 @@ const char* bulk_store_problem(std::span<const operand> operands) {
 
 // Checks that an operation has registers and constants, and not addresses, vectors or sinks.
 const char* plain_problem(std::span<const operand> operands, const mnemonic& word) {
+  // The rule of their kinds has checked the other operands.
   const bool has_pair = word.opcode == opcode::setp || word.opcode == opcode::lop3;
   for (const operand& o : operands) {
     const bool is_result = &o == operands.data();
@@ -402,10 +403,10 @@ const char* plain_problem(std::span<const operand> operands, const mnemonic& wor
         if (!is_result) continue;
         return "needs a register for its result";
       case operand_kind::sink:
-        if (is_result && has_pair) continue;
+        if (has_pair) continue;
         return "has the sink in place of a value";
       case operand_kind::pair:
-        if (is_result && has_pair) continue;
+        if (has_pair) continue;
         return "has no second result";
       case operand_kind::vector:
         if (word.has(q::rs)) continue;
