@@ -44,9 +44,6 @@ struct python_side {
 void loader_connect(const struct python_side* python);
 const struct loader_api* loader_interface(void);
 
-/* Opens the library and fills its table if necessary. Returns 0 and fills `failure` on failure. */
-int loader_fill(enum library_id library, struct loader_failure* failure);
-
 /* Returns the address of a function in the filled table by public or exported name; NULL if the
    library lacks it. */
 void* loader_address(enum library_id library, const char* name);

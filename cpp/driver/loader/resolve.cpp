@@ -226,8 +226,6 @@ void loader_connect(const python_side* side) {
 
 const loader_api* loader_interface(void) { return &interface; }
 
-int loader_fill(library_id library, loader_failure* failure) { return fill(library, *failure); }
-
 void* loader_address(library_id library, const char* name) {
   const library_record& all = *library_records[library];
   for (unsigned i = 0; i < all.count; ++i) {

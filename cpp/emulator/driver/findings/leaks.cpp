@@ -2,6 +2,7 @@
 // Collects live objects and allocations.
 #include "emulator/driver/findings/leaks.hpp"
 
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -30,28 +31,16 @@ constexpr object_kind counted_kinds[] = {object_kind::context,
                                          object_kind::surface_object,
                                          object_kind::graphics_resource};
 
+// In the order of memory::allocation_kind.
+constexpr std::string_view memory_names[] = {
+    "device memory",    "pool memory",   "module variable", "memory of malloc in a kernel",
+    "mapped memory",    "pinned memory", "managed memory",  "mapped memory",
+    "registered memory"};
+static_assert(std::size(memory_names) ==
+              static_cast<std::size_t>(memory::allocation_kind::registered) + 1);
+
 std::string_view kind_name(memory::allocation_kind kind) {
-  using enum memory::allocation_kind;
-  switch (kind) {
-    case device:
-      return "device memory";
-    case pool:
-      return "pool memory";
-    case variable:
-      return "module variable";
-    case heap:
-      return "memory of malloc in a kernel";
-    case mapped:
-    case mapped_host:
-      return "mapped memory";
-    case pinned:
-      return "pinned memory";
-    case managed:
-      return "managed memory";
-    case registered:
-      return "registered memory";
-  }
-  return "memory";
+  return memory_names[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace
