@@ -257,8 +257,8 @@ since first_of_mixed_sum(const mnemonic& m) {
 
 // Changes of the count of bytes were .relaxed first.
 since first_of_relaxed(const mnemonic& m) {
-  constexpr words others{q::arrive, q::arrive_drop, q::test_wait, q::try_wait};
-  return m.has(q::relaxed) && has_one_of(m, others) ? since{86, 90} : since{};
+  constexpr words operations{q::arrive, q::arrive_drop, q::test_wait, q::try_wait};
+  return m.has(q::relaxed) && has_one_of(m, operations) ? since{86, 90} : since{};
 }
 
 // Scales of a default size came after the sizes.

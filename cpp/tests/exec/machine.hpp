@@ -24,9 +24,8 @@ std::string whole_module(std::string_view text);
 class machine {
  public:
   explicit machine(int devices = 1, bool tracks_writes = false)
-      : space{{.devices = devices,
-               .device_capacity = 2ull << 30,
-               .tracks_writes = tracks_writes}} {}
+      : space{{.devices = devices, .device_capacity = 2ull << 30, .tracks_writes = tracks_writes}} {
+  }
 
   // Throws std::runtime_error with the parser's message.
   exec::executable& load(std::string_view text, int device = 0);

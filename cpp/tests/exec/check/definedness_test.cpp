@@ -35,6 +35,17 @@ class definedness : public checked {
     std::memcpy(&states, m.space.states()->at(x + 8), is_wide ? 8 : 4);
     return is_wide ? ~states : ~states & 0xffff'ffff;
   }
+  struct bits {
+    const char* body;
+    std::uint64_t undefined;
+  };
+  void expect_bits(std::initializer_list<bits> rows) {
+    for (const auto& [body, undefined] : rows) {
+      define(y, 64);
+      m.space.states()->mark(y, 64, memory::unwritten);
+      EXPECT_EQ(report::hexadecimal(undefined_bits(body)), report::hexadecimal(undefined)) << body;
+    }
+  }
   strings uses(const std::string& body, std::uint32_t threads = 1) {
     const auto result = run_body(body, threads);
     strings all;
@@ -48,76 +59,69 @@ class definedness : public checked {
   std::vector<report::fault> findings;
 };
 
-TEST_F(definedness, of_results_by_bit) {
-  struct row {
-    const char* body;
-    std::uint64_t undefined;
-  };
-  const row rows[] = {
-      {"mov.u32 r, u;", 0xffff'ffff},
-      {"mov.u32 r, v;", 0},
-      {"mov.u32 r, u; mov.u32 r, v;", 0},
-      {"and.b32 r, u, 0xff00;", 0xff00},
-      {"and.b32 r, u, v;", 0x1234'5678},
-      {"or.b32 r, u, 0xff00;", 0xffff'00ff},
-      {"xor.b32 r, u, v;", 0xffff'ffff},
-      {"xor.b32 r, u, u;", 0},
-      {"not.b32 r, u;", 0xffff'ffff},
-      {"shl.b32 r, u, 8;", 0xffff'ff00},
-      {"shr.u32 r, u, 8;", 0x00ff'ffff},
-      {"and.b32 q, u, 0xff; shl.b32 r, q, 4;", 0xff0},
-      {"bfe.u32 r, u, 4, 8;", 0xff},
-      {"bfi.b32 r, u, v, 8, 4;", 0xf00},
-      {"brev.b32 q, u; shr.u32 q, q, 16; brev.b32 r, q;", 0xffff'0000},
-      {"prmt.b32 r, u, v, 0x4140;", 0x00ff'00ff},
-      {"lop3.b32 r, u, 0xff, 0, 0xc0;", 0xff},
-      {"shf.l.wrap.b32 r, u, v, 8;", 0xff},
-      {"add.u32 r, u, v;", 0xffff'ffff},
-      {"add.u32 r, v, v;", 0},
-      {"mul.lo.u32 r, u, 0;", 0},
-      {"mul.lo.u32 r, u, 4;", 0xffff'ffff},
-      {"and.b32 q, u, 1; add.u32 r, q, v;", 0xffff'ffff},
-      {"popc.b32 r, u;", 0xffff'ffff},
-      {"clz.b32 r, u;", 0xffff'ffff},
-      {"min.u32 r, u, 0;", 0},
-      {"ld.global.u8 r, [b];", 0xff},
-      {"ld.global.s8 r, [b];", 0xffff'ffff},
-      {"ld.global.u16 r, [b];", 0xffff},
-      {"ld.global.v2.u32 {q, r}, [a];", 0},
-      {"ld.global.v2.u32 {q, r}, [b];", 0xffff'ffff},
-      {"setp.eq.u32 p, u, v; selp.u32 r, 1, 0, p;", 1},
-      {"setp.lt.u32 p, u, v; selp.u32 r, 5, 4, p;", 1},
-      {"setp.lt.u32 p, v, v; selp.u32 r, 5, 4, p;", 0},
-      {"and.b32 q, u, 0xff; setp.eq.u32 p, q, 0x100; selp.u32 r, 1, 0, p;", 0},
-      {"and.b32 q, u, 0xff; setp.eq.u32 p, q, 0x20; selp.u32 r, 1, 0, p;", 1},
-      {"and.b32 q, u, 0xff; setp.lt.u32 p, q, 0x100; selp.u32 r, 1, 0, p;", 1},
-      {"setp.eq.u32 p, u, v; setp.ne.u32 p, v, 0; selp.u32 r, 1, 0, p;", 0},
-      {"mov.u32 r, 7; setp.ne.u32 p, u, 5; @p mov.u32 r, v;", 0xffff'ffff},
-      {"st.shared.u32 [s], u; ld.shared.u32 r, [s];", 0xffff'ffff},
-      {"st.shared.u32 [s], v; ld.shared.u32 r, [s];", 0},
-      {"ld.shared.u32 r, [s+16];", 0xffff'ffff},
-      {"st.shared.u16 [s], v; ld.shared.u32 r, [s];", 0xffff'0000},
-      {"st.shared.u32 [s], v; st.shared.u8 [s+1], u; ld.shared.u32 r, [s];", 0xff00},
-      {"ld.local.u32 r, [l];", 0xffff'ffff},
-      {"st.local.u32 [l], v; ld.local.u32 r, [l];", 0},
-      {"st.local.u8 [l+2], v; ld.local.u32 r, [l];", 0xff00'ffff},
-      {"st.global.u32 [b], v; ld.global.u32 r, [b];", 0},
-      {"cp.async.ca.shared.global [s], [b], 8; cp.async.wait_all; ld.shared.u32 r, [s+4];",
-       0xffff'ffff},
-      {"mov.u32 q, 6; cp.async.ca.shared.global [s], [b], 8, q; cp.async.wait_all;"
-       "ld.shared.u32 r, [s+4];",
-       0x0000'ffff},
-      {"setp.eq.u32 p, v, v; cp.async.ca.shared.global [s], [b], 8, p; cp.async.wait_all;"
-       "ld.shared.u32 r, [s];",
-       0},
-      {"cp.async.ca.shared.global [s], [a], 8; cp.async.wait_all; ld.shared.u32 r, [s+4];", 0},
-      {"mov.u32 r, %tid.x;", 0},
-  };
-  for (const auto& [body, undefined] : rows) {
-    define(y, 64);
-    m.space.states()->mark(y, 64, memory::unwritten);
-    EXPECT_EQ(report::hexadecimal(undefined_bits(body)), report::hexadecimal(undefined)) << body;
-  }
+TEST_F(definedness, of_computed_bits) {
+  expect_bits({{"mov.u32 r, u;", 0xffff'ffff},
+               {"mov.u32 r, v;", 0},
+               {"mov.u32 r, u; mov.u32 r, v;", 0},
+               {"and.b32 r, u, 0xff00;", 0xff00},
+               {"and.b32 r, u, v;", 0x1234'5678},
+               {"or.b32 r, u, 0xff00;", 0xffff'00ff},
+               {"xor.b32 r, u, v;", 0xffff'ffff},
+               {"xor.b32 r, u, u;", 0},
+               {"not.b32 r, u;", 0xffff'ffff},
+               {"shl.b32 r, u, 8;", 0xffff'ff00},
+               {"shr.u32 r, u, 8;", 0x00ff'ffff},
+               {"and.b32 q, u, 0xff; shl.b32 r, q, 4;", 0xff0},
+               {"bfe.u32 r, u, 4, 8;", 0xff},
+               {"bfi.b32 r, u, v, 8, 4;", 0xf00},
+               {"brev.b32 q, u; shr.u32 q, q, 16; brev.b32 r, q;", 0xffff'0000},
+               {"prmt.b32 r, u, v, 0x4140;", 0x00ff'00ff},
+               {"lop3.b32 r, u, 0xff, 0, 0xc0;", 0xff},
+               {"shf.l.wrap.b32 r, u, v, 8;", 0xff},
+               {"add.u32 r, u, v;", 0xffff'ffff},
+               {"add.u32 r, v, v;", 0},
+               {"mul.lo.u32 r, u, 0;", 0},
+               {"mul.lo.u32 r, u, 4;", 0xffff'ffff},
+               {"and.b32 q, u, 1; add.u32 r, q, v;", 0xffff'ffff},
+               {"popc.b32 r, u;", 0xffff'ffff},
+               {"clz.b32 r, u;", 0xffff'ffff},
+               {"min.u32 r, u, 0;", 0},
+               {"setp.eq.u32 p, u, v; selp.u32 r, 1, 0, p;", 1},
+               {"setp.lt.u32 p, u, v; selp.u32 r, 5, 4, p;", 1},
+               {"setp.lt.u32 p, v, v; selp.u32 r, 5, 4, p;", 0},
+               {"and.b32 q, u, 0xff; setp.eq.u32 p, q, 0x100; selp.u32 r, 1, 0, p;", 0},
+               {"and.b32 q, u, 0xff; setp.eq.u32 p, q, 0x20; selp.u32 r, 1, 0, p;", 1},
+               {"and.b32 q, u, 0xff; setp.lt.u32 p, q, 0x100; selp.u32 r, 1, 0, p;", 1},
+               {"setp.eq.u32 p, u, v; setp.ne.u32 p, v, 0; selp.u32 r, 1, 0, p;", 0},
+               {"mov.u32 r, 7; setp.ne.u32 p, u, 5; @p mov.u32 r, v;", 0xffff'ffff},
+               {"mov.u32 r, %tid.x;", 0}});
+}
+
+TEST_F(definedness, of_loaded_bits) {
+  expect_bits(
+      {{"ld.global.u8 r, [b];", 0xff},
+       {"ld.global.s8 r, [b];", 0xffff'ffff},
+       {"ld.global.u16 r, [b];", 0xffff},
+       {"ld.global.v2.u32 {q, r}, [a];", 0},
+       {"ld.global.v2.u32 {q, r}, [b];", 0xffff'ffff},
+       {"st.shared.u32 [s], u; ld.shared.u32 r, [s];", 0xffff'ffff},
+       {"st.shared.u32 [s], v; ld.shared.u32 r, [s];", 0},
+       {"ld.shared.u32 r, [s+16];", 0xffff'ffff},
+       {"st.shared.u16 [s], v; ld.shared.u32 r, [s];", 0xffff'0000},
+       {"st.shared.u32 [s], v; st.shared.u8 [s+1], u; ld.shared.u32 r, [s];", 0xff00},
+       {"ld.local.u32 r, [l];", 0xffff'ffff},
+       {"st.local.u32 [l], v; ld.local.u32 r, [l];", 0},
+       {"st.local.u8 [l+2], v; ld.local.u32 r, [l];", 0xff00'ffff},
+       {"st.global.u32 [b], v; ld.global.u32 r, [b];", 0},
+       {"cp.async.ca.shared.global [s], [b], 8; cp.async.wait_all; ld.shared.u32 r, [s+4];",
+        0xffff'ffff},
+       {"mov.u32 q, 6; cp.async.ca.shared.global [s], [b], 8, q; cp.async.wait_all;"
+        "ld.shared.u32 r, [s+4];",
+        0x0000'ffff},
+       {"setp.eq.u32 p, v, v; cp.async.ca.shared.global [s], [b], 8, p; cp.async.wait_all;"
+        "ld.shared.u32 r, [s];",
+        0},
+       {"cp.async.ca.shared.global [s], [a], 8; cp.async.wait_all; ld.shared.u32 r, [s+4];", 0}});
 }
 
 TEST_F(definedness, of_results_of_64_bits) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order and the numbers of blocks and warps, fresh memory, clusters, and blocks that are stuck.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <numeric>
 
 #include "../machine.hpp"
@@ -12,6 +15,24 @@ namespace {
 
 using report::fault_kind;
 using numbers = std::vector<std::uint32_t>;
+
+// Limits the memory that the process may map, as some hosts let it map more than they have.
+class address_limit {
+ public:
+  explicit address_limit(std::uint64_t further) {
+    std::uint64_t pages = 0;
+    std::ifstream{"/proc/self/statm"} >> pages;
+    EXPECT_EQ(getrlimit(RLIMIT_AS, &before_), 0);
+    rlimit lower = before_;
+    lower.rlim_cur = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + further;
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &lower), 0);
+  }
+  address_limit(const address_limit&) = delete;
+  ~address_limit() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 class schedule : public testing::Test {
  protected:
@@ -152,6 +173,7 @@ TEST_F(schedule, memory_of_a_block_has_a_fresh_pattern) {
 
 TEST_F(schedule, a_stack_beyond_the_memory_of_the_host_is_a_fault) {
   m.options.stack_bytes = 0xffff'fe00;
+  const address_limit limit{std::uint64_t{1} << 40};
   const auto fault = fault_of("alloca.u64 a, 16, 8; st.local.u32 [a], 1;", {1}, {1024});
   EXPECT_EQ(fault.kind, fault_kind::stack_overflow);
   EXPECT_EQ(fault.detail,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.emulator.coverage.hand_counted import CASES
+from tests.emulator.coverage.lines.hand_counted import CASES
 
 pytest.importorskip("coverage")
 
