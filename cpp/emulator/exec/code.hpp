@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator::exec {
+
+class code_effects;
 
 // Limit of local memory per thread on a device.
 inline constexpr std::uint64_t max_frame_bytes = 512 << 10;
@@ -80,7 +83,8 @@ struct function_code {
   std::vector<instruction> fixed;
   // By instruction, see decode/block_roles.hpp; empty if blocks take different ways.
   std::vector<std::uint8_t> roles;
-  std::uint32_t passages = 0;  // see schedule/warp/passage.hpp
+  std::shared_ptr<code_effects> effects;  // for `roles`
+  std::uint32_t passages = 0;             // see schedule/warp/passage.hpp
 };
 
 struct kernel_code {

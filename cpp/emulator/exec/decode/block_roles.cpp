@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "emulator/exec/decode/register_plan.hpp"
+#include "emulator/exec/decode/tuning.hpp"
+#include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/marks.hpp"
-#include "emulator/ptx/analysis.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -132,6 +133,38 @@ class role_finder {
 std::vector<std::uint8_t> find_block_roles(const ptx::module& owner, const ptx::function& f,
                                            bool parameters_in_frame) {
   return role_finder{owner, f, parameters_in_frame}.find();
+}
+
+code_effects::code_effects()
+    : handlers{find_handler("ld.shared32.u32.b32"),
+               find_handler("st.shared32.u32.b32"),
+               find_handler("known.ld"),
+               find_handler("known.ld.equal"),
+               find_handler("known.st"),
+               find_handler("known.fma"),
+               find_handler("fused.ld.ld.fma.f32")} {}
+
+void code_effects::find(const ptx::module& owner, const function_code& function) {
+  std::call_once(is_complete_, [&] {
+    const ptx::function& source = *function.source;
+    std::vector<bool> is_next;
+    shaped_ = unfused(function, is_next);
+    effects_.resize(source.instructions.size());
+    for (std::size_t n = 0; n < effects_.size(); ++n) {
+      const ptx::instruction& i = source.instructions[n];
+      effect& each = effects_[n];
+      ptx::find_register_access(owner, source, i, each.registers);
+      if (i.guard != ptx::no_index) each.registers.reads.erase(each.registers.reads.begin());
+      const auto space = ptx::without_sub_space(owner.mnemonic_of(i).space());
+      each.is_shared = space == ptx::state_space::shared;
+      for (const ptx::operand& o : source.operands_of(i)) {
+        each.writes_all &= o.component == ptx::component::none;
+      }
+      for (const std::uint32_t r : each.registers.writes) {
+        each.writes_all &= source.registers[r].vector_width == 1;
+      }
+    }
+  });
 }
 
 }  // namespace halfwarp::emulator::exec

@@ -163,8 +163,9 @@ function_code function_decoder::run() {
   if (refused_.empty()) {
     tune(*owner_.source, uses, fixed, first_of_, register_slots_, out_);
     const auto roles = find_block_roles(*owner_.source, source_, parameters_in_frame_);
-    for (const instruction& instr : out_.code) {
-      if (!roles.empty()) out_.roles.push_back(roles[instr.source]);
+    if (!roles.empty()) {
+      for (const instruction& instr : out_.code) out_.roles.push_back(roles[instr.source]);
+      out_.effects = std::make_shared<code_effects>();
     }
   }
   return std::move(out_);

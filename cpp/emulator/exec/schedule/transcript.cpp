@@ -5,7 +5,6 @@
 
 #include "emulator/exec/decode/block_roles.hpp"
 #include "emulator/exec/decode/tuning.hpp"
-#include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/warp/passage.hpp"
 
@@ -46,15 +45,7 @@ std::shared_ptr<transcript> transcript::create(launch_state& launch) {
 }
 
 transcript::transcript(launch_state& launch, const function_code& function)
-    : launch_{launch},
-      function_{function},
-      handlers_{find_handler("ld.shared32.u32.b32"),
-                find_handler("st.shared32.u32.b32"),
-                find_handler("known.ld"),
-                find_handler("known.ld.equal"),
-                find_handler("known.st"),
-                find_handler("known.fma"),
-                find_handler("fused.ld.ld.fma.f32")} {}
+    : launch_{launch}, function_{function}, effects_{*function.effects} {}
 
 void transcript::start(block_state& block) {
   // A fault may have ended the block that was recorded.
@@ -95,8 +86,9 @@ void transcript::record_guard(const warp& w, const instruction& instr, lane_mask
 
 // Finds words of all lanes that are inside shared memory.
 void transcript::find_place(const warp& w, const instruction& instr, step& s) const {
-  const bool is_word = (instr.flags & access_flag::count) == 1 && s.active == all_lanes &&
-                       (instr.run == handlers_.load || instr.run == handlers_.store);
+  const bool is_word =
+      (instr.flags & access_flag::count) == 1 && s.active == all_lanes &&
+      (instr.run == effects_.handlers.load || instr.run == effects_.handlers.store);
   if (!is_word || !(function_.roles[s.index] & block_role::is_steady)) return;
   std::array<std::uint32_t, warp_size> at;
   std::copy_n(const_cast<warp&>(w).at<std::uint32_t>(instr.operand[4]), warp_size, at.begin());
@@ -108,7 +100,7 @@ void transcript::find_place(const warp& w, const instruction& instr, step& s) co
   s.high = at[half_warp];
   if (is_spaced(at.data(), 4)) {
     s.location = place::consecutive;
-  } else if (instr.run == handlers_.load && is_spaced(at.data(), 0)) {
+  } else if (instr.run == effects_.handlers.load && is_spaced(at.data(), 0)) {
     s.location = place::equal;
   }
 }
@@ -121,41 +113,21 @@ void transcript::finish(block_state& block, bool has_ended) {
     steps_ = {};
     return;
   }
-  if (effects_.empty()) find_effects();
+  effects_.find(module_of(launch_), function_);
   executed_ = 0;
   for (const warp_state& w : block.warps) executed_ += w.view.executed;
   checks_.clear();
   calls_.clear();
   placed_.clear();
   placed_.reserve(steps_.size());  // calls have the addresses
-  write_calls(block, needed(block, true), checks_);
-  std::erase_if(steps_, [](const step& s) { return s.is_check; });
+  if (std::ranges::any_of(steps_, &step::is_check)) {
+    write_calls(block, needed(block, true), checks_);
+    std::erase_if(steps_, [](const step& s) { return s.is_check; });
+  }
   write_calls(block, needed(block, false), calls_);
   steps_ = {};
   repeated_ = failed_ = 0;
   stage_ = stage::ready;
-}
-
-void transcript::find_effects() {
-  const ptx::module& owner = module_of(launch_);
-  const ptx::function& source = *function_.source;
-  std::vector<bool> is_next;
-  shaped_ = unfused(function_, is_next);
-  effects_.resize(source.instructions.size());
-  for (std::size_t n = 0; n < effects_.size(); ++n) {
-    const ptx::instruction& i = source.instructions[n];
-    effect& of = effects_[n];
-    ptx::find_register_access(owner, source, i, of.registers);
-    if (i.guard != ptx::no_index) of.registers.reads.erase(of.registers.reads.begin());
-    const auto space = ptx::without_sub_space(owner.mnemonic_of(i).space());
-    of.is_shared = space == ptx::state_space::shared;
-    for (const ptx::operand& o : source.operands_of(i)) {
-      of.writes_all &= o.component == ptx::component::none;
-    }
-    for (const std::uint32_t r : of.registers.writes) {
-      of.writes_all &= source.registers[r].vector_width == 1;
-    }
-  }
 }
 
 // Several steps may belong to one PTX instruction.
@@ -167,12 +139,12 @@ bool transcript::is_one(const step& a, const step& b) const {
 // Marks the registers that a step reads as live. A known place needs no address.
 void transcript::add_reads(const step& s, flags& live, std::size_t first) const {
   const ptx::function& source = *function_.source;
-  const std::uint32_t index = function_.code[s.index].source;
-  const ptx::instruction& i = source.instructions[index];
+  const instruction& instr = function_.code[s.index];
+  const ptx::instruction& i = source.instructions[instr.source];
   if (s.is_check) {
     live[first + i.guard] = 1;
   } else if (s.location == place::unknown) {
-    for (const std::uint32_t r : effects_[index].registers.reads) live[first + r] = 1;
+    for (const std::uint32_t r : effects_.of(instr).registers.reads) live[first + r] = 1;
   } else if (i.opcode == ptx::opcode::st) {
     const ptx::operand& value = source.operands_of(i).back();
     if (value.kind == ptx::operand_kind::register_) live[first + value.index] = 1;
@@ -187,7 +159,7 @@ transcript::flags transcript::needed(const block_state& block, bool for_checks) 
     begin = end - 1;
     while (begin > 0 && is_one(steps_[begin - 1], steps_[begin])) --begin;
     const step& s = steps_[begin];
-    const effect& of = effects_[function_.code[s.index].source];
+    const code_effects::effect& of = effects_.of(function_.code[s.index]);
     const std::size_t first = registers * s.warp;
     const bool computes = function_.roles[s.index] & block_role::computes;
     const auto is_live = [&](std::uint32_t r) { return live[first + r]; };
@@ -213,14 +185,15 @@ const instruction& transcript::place_at(std::uint32_t index, handler run, const 
 
 const instruction& transcript::instruction_of(const step& s) {
   const instruction& plain = function_.code[s.index];
-  const instruction& shaped = shaped_[s.index];
+  const instruction& shaped = effects_.shaped(s.index);
   if (s.location != place::unknown) {
-    const bool is_load = plain.run == handlers_.load;
-    const handler load = s.location == place::equal ? handlers_.load_equal : handlers_.load_known;
-    return place_at(s.index, is_load ? load : handlers_.store_known, s);
+    const bool is_load = plain.run == effects_.handlers.load;
+    const handler load =
+        s.location == place::equal ? effects_.handlers.load_equal : effects_.handlers.load_known;
+    return place_at(s.index, is_load ? load : effects_.handlers.store_known, s);
   }
   // The first access of a group in shared memory may be at a known place, and finds no shape then.
-  const bool is_shared = effects_[plain.source].is_shared;
+  const bool is_shared = effects_.of(plain).is_shared;
   return shaped.run == plain.run || is_shared ? plain : shaped;
 }
 
@@ -228,7 +201,7 @@ const instruction& transcript::instruction_of(const step& s) {
 bool transcript::add_product(block_state& block, std::size_t at, const flags& selected,
                              std::vector<call>& calls) {
   const step& first = steps_[at];
-  const bool is_fused = function_.tuned[first.index].run == handlers_.fused;
+  const bool is_fused = function_.tuned[first.index].run == effects_.handlers.fused;
   if (!is_fused || at + 2 >= steps_.size() || !selected[at + 1] || !selected[at + 2]) return false;
   const step &second = steps_[at + 1], &product = steps_[at + 2];
   const bool is_row = second.warp == first.warp && second.index == first.index + 1 &&
@@ -237,7 +210,7 @@ bool transcript::add_product(block_state& block, std::size_t at, const flags& se
   const step& other = first.location == place::equal ? second : first;
   if (!is_row || equal.location != place::equal || other.location != place::consecutive)
     return false;
-  const instruction& instr = place_at(product.index, handlers_.multiply_add, equal);
+  const instruction& instr = place_at(product.index, effects_.handlers.multiply_add, equal);
   placed_.back().immediate = static_cast<std::int64_t>(std::uint64_t{other.high} << 32 | other.low);
   calls.push_back(
       {instr.run, &block.warps[first.warp].view, &instr, product.active, product.lanes});

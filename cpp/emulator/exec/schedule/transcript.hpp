@@ -13,8 +13,8 @@
 #include <memory>
 #include <vector>
 
+#include "emulator/exec/decode/block_roles.hpp"
 #include "emulator/exec/schedule/state.hpp"
-#include "emulator/ptx/analysis.hpp"
 
 namespace halfwarp::emulator::exec {
 
@@ -55,18 +55,11 @@ class transcript {
     const instruction* instr;
     lane_mask active, lanes;
   };
-  // The registers of a PTX instruction. `reads` has no guard.
-  struct effect {
-    ptx::register_access registers;
-    bool writes_all = true;  // bits
-    bool is_shared = false;  // accesses shared memory
-  };
   using flags = std::vector<std::uint8_t>;
 
   void find_place(const warp& w, const instruction& instr, step& s) const;
   bool is_one(const step& a, const step& b) const;
   flags needed(const block_state& block, bool for_checks) const;
-  void find_effects();
   void add_reads(const step& s, flags& live, std::size_t first) const;
   const instruction& place_at(std::uint32_t index, handler run, const step& s);
   const instruction& instruction_of(const step& s);
@@ -77,13 +70,9 @@ class transcript {
 
   launch_state& launch_;
   const function_code& function_;
-  const struct {
-    handler load, store, load_known, load_equal, store_known, multiply_add, fused;
-  } handlers_;
+  code_effects& effects_;
   stage stage_ = stage::unused;
   std::vector<step> steps_;
-  std::vector<effect> effects_;      // by PTX instruction
-  std::vector<instruction> shaped_;  // the tuned code without fusion
   std::vector<instruction> placed_;  // accesses at known places
   std::vector<call> checks_, calls_;
   std::uint64_t executed_ = 0;  // thread-instructions of a block
