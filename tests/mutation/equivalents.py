@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|#[^\n]*", re.S)
 STRINGS_C = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])\''
 STRINGS_PYTHON = (
     r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"'

@@ -26,6 +26,8 @@ from cuda.core.utils import (
     make_program_cache_key,
 )
 
+from .user_cache import MinimalCache
+
 SOURCE = """
 template <class T> __global__ void add(T* x, T a) { *x += a; }
 extern "C" __global__ void scale(float* x, float a) { *x *= a; }
@@ -45,30 +47,6 @@ define void @empty() { ret void }
 !nvvmir.version = !{!1}
 !1 = !{i32 2, i32 0, i32 3, i32 1}
 """
-
-
-class MinimalCache(ProgramCacheResource):
-    """The minimum that a user implements; counts the calls."""
-
-    def __init__(self):
-        self.entries, self.calls = {}, []
-
-    def __getitem__(self, key):
-        self.calls.append("get")
-        return self.entries[key]
-
-    def __setitem__(self, key, value):
-        self.calls.append("set")
-        self.entries[key] = value.code if isinstance(value, ObjectCode) else value
-
-    def __delitem__(self, key):
-        del self.entries[key]
-
-    def __len__(self):
-        return len(self.entries)
-
-    def clear(self):
-        self.entries.clear()
 
 
 @pytest.fixture(params=["memory", "files", "own"])

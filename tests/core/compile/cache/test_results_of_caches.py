@@ -3,7 +3,8 @@
 
 import pytest
 from cuda.core import ObjectCode, Program, ProgramOptions
-from cuda.core.utils import ProgramCacheResource
+
+from .user_cache import MinimalCache
 
 SOURCE = """
 extern "C" __global__ void f(int* x) { *x = 1; }
@@ -11,27 +12,15 @@ template <int N> __global__ void g(int* x) { *x = N; }
 """
 
 
-class Cache(ProgramCacheResource):
-    """A dict whose values are converted when they are read."""
+class Cache(MinimalCache):
+    """A minimal cache whose values are converted when they are read."""
 
     def __init__(self, convert):
-        self.entries, self.convert, self.writes = {}, convert, 0
+        super().__init__()
+        self.convert = convert
 
     def __getitem__(self, key):
-        return self.convert(self.entries[key])
-
-    def __setitem__(self, key, value):
-        self.writes += 1
-        self.entries[key] = value.code if isinstance(value, ObjectCode) else value
-
-    def __delitem__(self, key):
-        del self.entries[key]
-
-    def __len__(self):
-        return len(self.entries)
-
-    def clear(self):
-        self.entries.clear()
+        return self.convert(super().__getitem__(key))
 
 
 def compiled(cache, names=()):
@@ -56,7 +45,7 @@ def compiled(cache, names=()):
 def test_only_a_blank_image_is_compiled_again(convert, is_hit):
     cache = Cache(convert)
     first, second = compiled(cache), compiled(cache)
-    assert cache.writes == (1 if is_hit else 2)
+    assert cache.calls.count("set") == (1 if is_hit else 2)
     expected = bytes(convert(first.code)) if is_hit else first.code
     assert bytes(second.code) == expected and type(second.code) in (bytes, bytearray)
 
@@ -68,7 +57,9 @@ def test_an_object_code_keeps_its_names_and_is_named_by_the_compiler():
     values = ObjectCode.from_ptx(first.code, symbol_mapping={name: b"_Z1gILi3EEvPi"})
     cache.convert = lambda image: values
     second = compiled(cache, [name])
-    assert cache.writes == 2 and second.name == first.name  # the image and its names, once
+    assert (
+        cache.calls.count("set") == 2 and second.name == first.name
+    )  # the image and its names, once
     assert second.symbol_mapping == first.symbol_mapping == {name: b"_Z1gILi3EEvPi"}
     other = compiled(cache, ["g<4>"])  # the entry has another name
-    assert list(other.symbol_mapping) == ["g<4>"] and cache.writes == 4
+    assert list(other.symbol_mapping) == ["g<4>"] and cache.calls.count("set") == 4
