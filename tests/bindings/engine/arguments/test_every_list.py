@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each list of each function: the C array holds the bytes of all elements, side by side."""
+"""Each list of each function: the C array and the Python list have the same elements."""
 
 import ctypes
 import importlib
@@ -17,13 +17,19 @@ def is_list(param):
     return param.words.startswith("in:list:")
 
 
-def lists():
+def is_list_result(param):
+    return param.words.startswith("out:list:") and param.words.endswith("]")
+
+
+def functions_with(is_chosen):
+    chosen = []
     for name, library in LIBRARIES.items():
         for function in library.functions:
             # A list of options needs a value for each enumerator: test_attribute_values has them.
             has_options = any(":attrlist:" in p.words for p in function.params)
-            if function.in_python and any(map(is_list, function.params)) and not has_options:
-                yield pytest.param(name, function, id=function.name)
+            if function.in_python and any(map(is_chosen, function.params)) and not has_options:
+                chosen.append(pytest.param(name, function, id=function.name))
+    return pytest.mark.parametrize(("library", "function"), chosen)
 
 
 def struct_element(cls, number):
@@ -65,7 +71,12 @@ def other_argument(module, param, counts):
     return None if "list5" in param.words or "voidp" in param.words else 0
 
 
-@pytest.mark.parametrize(("library", "function"), [*lists()])
+def call(module, function, arguments):
+    names = [name.partition("=")[0] for name in function.py]
+    return getattr(module, function.name)(*(arguments[name] for name in names))
+
+
+@functions_with(is_list)
 def test_a_list_becomes_an_array_of_all_elements(put, library, function):
     module = importlib.import_module(f"cuda.bindings.{library}")
     counts = {p.aux for p in function.params if is_list(p)}
@@ -87,11 +98,55 @@ def test_a_list_becomes_an_array_of_all_elements(put, library, function):
                 seen[at] = ctypes.string_at(words[at], LENGTH * len(pairs[0][1]))
 
     put(function.name, receive, *[ctypes.c_void_p] * len(function.params))
-    result = getattr(module, function.name)(
-        *(arguments[name] for name in (p.partition("=")[0] for p in function.py))
-    )
-    assert int(result[0]) == 0
+    assert int(call(module, function, arguments)[0]) == 0
     for at, pairs in expected.items():
         is_text = pairs[0][1] is None
         data = [own if is_text else data for own, data in pairs]
         assert seen[at] == (data if is_text else b"".join(data))
+
+
+def size_of(module, word):
+    if word in ("int", "unsigned int"):
+        return 4
+    cls = getattr(module, word)
+    if word in NAMES_OF_STRUCTS:
+        return module.sizeof(cls)
+    return 4 if word == "CUdevice" else 8
+
+
+@functions_with(is_list_result)
+def test_an_array_becomes_a_list_of_all_elements(put, library, function):
+    module = importlib.import_module(f"cuda.bindings.{library}")
+    counts = {p.aux for p in function.params if is_list_result(p)}
+    words_of = {
+        at: p.words.rpartition(":")[2].partition("[")[0]
+        for at, p in enumerate(function.params)
+        if is_list_result(p)
+    }
+    arguments = {}
+    for param in function.params:
+        word = param.words.rpartition(":")[2]
+        arguments[param.name] = (
+            [element(module, word, k)[0] for k in range(LENGTH)]
+            if is_list(param)
+            else other_argument(module, param, counts)
+        )
+
+    def fill(*words):
+        for at, word in words_of.items():
+            size = size_of(module, word)
+            for k in range(LENGTH):
+                ctypes.memset(words[at] + k * size, k + 3, size)
+
+    put(function.name, fill, *[ctypes.c_void_p] * len(function.params))
+    result = call(module, function, arguments)
+    assert int(result[0]) == 0
+    for at, word in words_of.items():
+        values = result[1 + function.returns.index(function.params[at].name)]
+        size = size_of(module, word)
+        assert len(values) == LENGTH
+        for k, value in enumerate(values):
+            if word in NAMES_OF_STRUCTS:
+                assert ctypes.string_at(value.getPtr(), size) == bytes([k + 3]) * size
+            else:
+                assert int(value) == int.from_bytes(bytes([k + 3]) * size, "little")
