@@ -104,11 +104,24 @@ def test_wrong_lengths_are_refused(cls):
             cls.from_buffer(bytes(length))
 
 
+def check_that_it_has_no_elements(struct):
+    name = type(struct).__name__
+    with pytest.raises(TypeError, match="no len"):
+        len(struct)
+    with pytest.raises(TypeError, match=f"^'{name}' object is not subscriptable$"):
+        struct[0]
+    with pytest.raises(
+        TypeError, match=f"^elements of {name} cannot be assigned: it is one struct$"
+    ):
+        struct[0] = type(struct)()
+    with pytest.raises(TypeError, match=f"^elements of {name} cannot be deleted$"):
+        del struct[0]
+
+
 @OF_EACH
 def test_arrays_have_elements_and_columns(cls):
     if not is_array(cls):
-        with pytest.raises(TypeError, match="no len"):
-            len(cls())
+        check_that_it_has_no_elements(cls())
         return
     array = cls(3)
     assert len(array) == len(list(array)) == 3 and len(bytes(array)) == 3 * size_of(cls)
@@ -117,6 +130,11 @@ def test_arrays_have_elements_and_columns(cls):
     assert array[1] == filled(cls) == array[1:2] and array[0] == array[-1] == cls()
     with pytest.raises(IndexError, match="index 3 is out of bounds for 3 elements"):
         array[3]
+    with pytest.raises(TypeError, match=f"^elements of {cls.__name__} cannot be deleted$"):
+        del array[0]
+    with pytest.raises(BufferError, match="^these structs are not contiguous; copy them$"):
+        memoryview(array[::2])
+    assert bytes(array[1::-1].copy()) == b"\1" * size_of(cls) + bytes(size_of(cls))
 
 
 @OF_EACH
