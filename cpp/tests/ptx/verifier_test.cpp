@@ -188,4 +188,135 @@ TEST(Verifier, WritesEveryFindingToTheLog) {
   EXPECT_TRUE(parse_verified(sample_head));
 }
 
+struct judged {
+  int version;
+  const char *target, *statement, *problem;  // problem: "" for a statement that loads
+};
+// An assembler of CUDA 13.5 accepts and refuses the same statements.
+constexpr judged statements[] = {
+    {90, "sm_90", "cp.async.cg.shared.global [%r0], %rd0, 16;",
+     "needs an address in brackets as operand 2"},
+    {90, "sm_90", "cp.async.wait_group %r0;", "needs an integer constant as operand 1"},
+    {90, "sm_90", "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1];",
+     "needs an address with the coordinates of an element as operand 1"},
+    {90, "sm_90", "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {%r1, %r2, %r3}];",
+     "needs an address with the coordinates of an element as operand 1"},
+    {90, "sm_90",
+     "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [%rd1, {%r1, %r2, %r3}], {%h1, %h2};",
+     "needs a vector of offsets in 16 bits as operand 2"},
+    {90, "sm_90", "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1}, [%r2];",
+     "needs another vector of registers as operand 1"},
+    {90, "sm_90",
+     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2, %r3}, {%r3, %r4, %r5, %r6}, "
+     "{%r7, %r8}, {%r1, %r2};",
+     "needs another vector of registers as operand 1"},
+    {90, "sm_90",
+     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4, %r5}, {%r7, %r8}, "
+     "{%r1, %r2};",
+     "needs another vector of registers as operand 2"},
+    {90, "sm_90",
+     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4, %r5, %r6}, {%r7}, "
+     "{%r1, %r2};",
+     "needs another vector of registers as operand 3"},
+    {90, "sm_90",
+     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4, %r5, %r6}, {%r7, "
+     "%r8}, {%r1};",
+     "needs another vector of registers as operand 4"},
+    {90, "sm_90", "nanosleep.u32 %rd0;", "needs an integer of 32 bits as operand 1"},
+    {90, "sm_90", "fns.b32 %r0, %rd1, 0, 1;", "needs 32 bits as operand 2"},
+    {90, "sm_90", "createpolicy.fractional.L2::evict_last.b64 %rd0, %rd1;",
+     "needs 32 bits as operand 2"},
+    {90, "sm_90",
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r0], "
+     "[%rd1], 256, [%r2], %r3;",
+     "needs 16 bits as operand 5"},
+    {90, "sm_90", "selp.u32 %r0, 1, 0, %r1;", "needs a predicate as operand 4"},
+    {90, "sm_90", "match.any.sync.b32 %r0, %rd1, %r2;", "needs a value of its type as operand 2"},
+    {90, "sm_90", "set.lt.u32.s32 %r0, [%r1], %r2;", "needs a value of its type as operand 2"},
+    {90, "sm_90", "shfl.sync.up.b32 %rd0, %r1, 1, 0, -1;",
+     "needs a value of its type as operand 1"},
+    {90, "sm_90", "atom.global.add.u32 5, [%rd0], %r1;", "needs a value of its type as operand 1"},
+    {90, "sm_90", "mbarrier.test_wait.shared.b64 %p0, [%r0], %r1;",
+     "needs an integer of 64 bits as operand 3"},
+    {90, "sm_90", "mapa.u64 %rd0, %p1, %r0;", "needs an integer of 64 bits as operand 2"},
+    {90, "sm_90", "isspacep.local %p0, %h0;", "needs an integer of 64 bits as operand 2"},
+    {90, "sm_90", "createpolicy.fractional.L2::evict_last.b64 %rd0, 0.0;",
+     "needs a part above 0, at most 1"},
+    {90, "sm_90", "createpolicy.fractional.L2::evict_last.b64 %rd0, 1.0;", ""},
+    {90, "sm_90", "createpolicy.fractional.L2::evict_last.b64 %rd0, 1.0000001;",
+     "needs a part above 0, at most 1"},
+    {90, "sm_90", "createpolicy.fractional.L2::evict_last.b64 %rd0, 0f3F800001;",
+     "needs a part above 0, at most 1"},
+    {90, "sm_90", "createpolicy.fractional.L2::evict_last.b64 %rd0, 0f3F800000;", ""},
+    {90, "sm_90", "createpolicy.fractional.L2::evict_last.b64 %rd0, 0f00000000;",
+     "needs a part above 0, at most 1"},
+    {90, "sm_90",
+     "mma.sync.aligned.m8n8k4.row.row.row.f16.f16.f16.f16 {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, "
+     "%r7}, {%r0, %r1, %r2, %r3};",
+     "needs the layouts of A and B"},
+    {90, "sm_90",
+     "mma.sync.aligned.m8n8k4.row.f16.f16.f16.f16 {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, %r7}, "
+     "{%r0, %r1, %r2, %r3};",
+     "needs the layouts of A and B"},
+    {90, "sm_90",
+     "mma.sync.aligned.m8n8k4.col.col.f16.f16.f16.f16 {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, "
+     "%r7}, {%r0, %r1, %r2, %r3};",
+     ""},
+    {90, "sm_90",
+     "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32.xor {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, "
+     "%r8}, {%r9, %r10}, {%r1, %r2, %r3, %r4};",
+     "has a Boolean operation for types of few bits alone"},
+    {90, "sm_90", "red.global.cas.b32 [%rd0], %r0, %r1;",
+     "needs one of .add, .and, .dec, .inc, .max, .min, .or, .xor"},
+    {90, "sm_90", "red.global.exch.b32 [%rd0], %r0;",
+     "needs one of .add, .and, .dec, .inc, .max, .min, .or, .xor"},
+    {90, "sm_90", "ld.global.L2::cache_hint.b32 %r0, [%rd0], %r1;", "needs a cache policy"},
+    {90, "sm_90", "atom.global.add.L2::cache_hint.u32 %r0, [%rd0], %r1;",
+     "has 3 operands instead of 4"},
+    {90, "sm_90", "elect.sync %r0, %r1;", "needs an integer of 32 bits as operand 1"},
+    {90, "sm_90", "elect.sync %r0|%r2, %r1;", "needs an integer of 32 bits as operand 1"},
+    {90, "sm_90", "elect.sync _|%p0, %r1;", ""},
+    {90, "sm_90", "match.all.sync.b32 %r0|_, %r1, %r2;", ""},
+    {90, "sm_90", "lop3.and.b32 _|%p0, %r1, %r2, %r3, 128, %p1;", ""},
+    {90, "sm_90", "lop3.and.b32 %r0|_, %r1, %r2, %r3, 128, %p1;", "needs 32 bits as operand 1"},
+    {90, "sm_90", "discard.global.L2 [%rd0], 127;", "needs 128 as operand 2, not 127"},
+    {90, "sm_90", "alloca.u32 %r0, 4, 0;", "needs a power of two from 1 on as operand 3, not 0"},
+    {90, "sm_90",
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd1], 8, [%r2];",
+     "needs a multiple of 16 from 0 on as operand 3, not 8"},
+    {90, "sm_90", "mbarrier.init.shared.b64 [%r0], 0;", "needs 1 to 1048575 as operand 2, not 0"},
+    {90, "sm_90", "mbarrier.init.shared.b64 [%r0], 1048576;",
+     "needs 1 to 1048575 as operand 2, not 1048576"},
+    {90, "sm_90", "mbarrier.arrive.shared.b64 %rd0, [%r0], 0;", "needs 1 on as operand 3, not 0"},
+    {90, "sm_90a", "setmaxnreg.inc.sync.aligned.u32 41;",
+     "needs a multiple of 8 from 24 to 256 as operand 1, not 41"},
+    {90, "sm_90", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%f0, %r1}, [%r2];", ""},
+    {90, "sm_90", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%rd0, %r1}, [%r2];",
+     "needs another vector of registers as operand 1"},
+    {90, "sm_90",
+     "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%rd1, %f2, %f3, %f4}, {%r3, %r4}, {%r5}, "
+     "{%f1, %f2, %f3, %f4};",
+     "needs another vector of registers as operand 1"},
+    {74, "sm_80", "cp.async.ca.shared.global [%r0], [%rd0], 16, %p0;",
+     "with these operands needs .version 7.5 or later, the module has 7.4"},
+    {75, "sm_80", "cp.async.ca.shared.global [%r0], [%rd0], 16, %p0;", ""},
+    {74, "sm_80", "cp.async.ca.shared.global [%r0], [%rd0], 16, %r1;", ""},
+    {80, "sm_80", "mbarrier.arrive.shared.b64 %rd0, [%r0], 2;",
+     "with these operands needs .target sm_90 or later, the module has sm_80"},
+    {71, "sm_80", "mbarrier.arrive.noComplete.shared.b64 %rd0, [%r0], 2;", ""},
+    {90, "sm_90", "mul.wide.u64 %rd0, %rd1, %rd2;", "has no .wide for '.u64'"},
+    {90, "sm_90", "add.sat.u32 %r0, %r1, %r2;", "has no .sat for '.u32'"},
+    {91, "sm_90", "add.sat.u32 %r0, %r1, %r2;", "has no .sat for '.u32'"},
+};
+
+TEST(OperandProblems, NameWhatTheInstructionNeeds) {
+  for (const judged& each : statements) {
+    const std::string statement = each.statement, problem = each.problem;
+    const std::string word = statement.substr(0, statement.find(' '));
+    EXPECT_EQ(halfwarp::tests::problem_of(each.version, each.target, statement),
+              problem.empty() ? "" : "'" + word + "' " + problem)
+        << each.version << ' ' << statement;
+  }
+}
+
 }  // namespace

@@ -96,9 +96,6 @@ std::string reduction_problem(const mnemonic& word) {
 }
 
 std::string atomic_problem(const mnemonic& word) {
-  if (word.opcode == opcode::red && (word.has(q::cas) || word.has(q::exch))) {
-    return "has no such operation";
-  }
   if (word.type_count != 1) return "needs one type";
   if (word.vector_width > 1 && word.type() != f32 && !halves.has(word.type())) {
     return "has no vectors of " + dotted(spelling(word.type()));
