@@ -15,11 +15,12 @@ std::string reason_of(const std::string& statement) {
   m.load(
       ".version 8.8\n.target sm_100a\n.address_size 64\n.global .texref x;\n.func f();\n"
       ".func (.reg .b32 z) g(.reg .b32 y) { mov.b32 z, y; ret; }\n"
-      ".visible .entry k() { .reg .b32 t, u, v, w; .reg .b64 c, d; .reg .pred p; .reg .f32 r;\n"
+      ".visible .entry k(.param .b32 o) { .reg .b32 t, u, v, w; .reg .b64 c, d; .reg .pred p; .reg "
+      ".f32 r;\n"
       ".reg .b16 h; .reg .b128 q; .shared .align 128 .b8 s[256];\n"
       "LIST: .branchtargets END;\n" +
       statement + "\nEND: ret; }");
-  const auto result = m.run("k", {1, 1, 1}, {32, 1, 1});
+  const auto result = m.run("k", {1, 1, 1}, {32, 1, 1}, 0u);
   if (!result.fault || result.fault->kind != report::fault_kind::not_supported) return "";
   EXPECT_EQ(result.fault->ptx_line, 10u) << statement;
   return result.fault->detail;

@@ -245,17 +245,13 @@ void function_decoder::branch_to(std::uint32_t label, operand_slot guard, bool i
 
 const ptx::variable& function_decoder::frame_variable(ptx::symbol_kind kind,
                                                       std::uint32_t index) const {
-  auto element = [&](const std::vector<ptx::variable>& list) -> const ptx::variable& {
-    if (index >= list.size()) throw unsupported{"unknown parameter"};
-    return list[index];
-  };
   switch (kind) {
     case ptx::symbol_kind::parameter:
-      return element(source_.parameters);
+      return source_.parameters[index];
     case ptx::symbol_kind::return_parameter:
-      return element(source_.return_parameters);
+      return source_.return_parameters[index];
     case ptx::symbol_kind::local_variable: {
-      const ptx::variable& v = element(source_.variables);
+      const ptx::variable& v = source_.variables[index];
       ptx::state_space space = ptx::without_sub_space(v.space);
       if (space == ptx::state_space::local || space == ptx::state_space::param) return v;
       break;

@@ -67,9 +67,7 @@ void add_functions_of_variables(const ptx::module& source, kernel_layout& layout
 }  // namespace
 
 std::uint32_t kernel_layout::index_of(std::uint32_t function) const {
-  auto match = std::find(functions.begin(), functions.end(), function);
-  if (match == functions.end()) throw unsupported{"function that the kernel cannot reach"};
-  return static_cast<std::uint32_t>(match - functions.begin());
+  return static_cast<std::uint32_t>(std::ranges::find(functions, function) - functions.begin());
 }
 
 kernel_layout compute_layout(const ptx::module& source, std::uint32_t entry) {

@@ -41,12 +41,12 @@ const ptx::operand& function_decoder::operand(std::size_t n) const {
 }
 
 int function_decoder::register_bits(const ptx::operand& o) const {
-  if (o.kind != operand_kind::register_ || o.index >= source_.registers.size()) return 0;
+  if (o.kind != operand_kind::register_) return 0;
   return ptx::info(source_.registers[o.index].type).bits;
 }
 
 bool function_decoder::is_predicate_register(std::uint32_t index) const {
-  return index < source_.registers.size() && source_.registers[index].type == scalar_type::pred;
+  return source_.registers[index].type == scalar_type::pred;
 }
 
 bool function_decoder::is_predicate(const ptx::operand& o) const {
@@ -54,7 +54,6 @@ bool function_decoder::is_predicate(const ptx::operand& o) const {
 }
 
 operand_slot function_decoder::register_slot(std::uint32_t index, ptx::component component) {
-  if (index >= register_slots_.size()) throw unsupported{"unknown register"};
   const ptx::register_info& r = source_.registers[index];
   int bits = ptx::info(r.type).bits;
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
@@ -79,7 +78,6 @@ operand_slot function_decoder::half(const ptx::operand& o, int n) {
 }
 
 std::uint32_t function_decoder::predicate_index(std::uint32_t register_index) {
-  if (register_index >= register_slots_.size()) throw unsupported{"unknown predicate"};
   std::int64_t& slot = register_slots_[register_index];
   if (slot < 0) slot = out_.predicates++;
   return static_cast<std::uint32_t>(slot);
