@@ -18,6 +18,8 @@ std::span<const ptx::operand> registers_of(const function_decoder& d, const ptx:
 std::span<const ptx::operand> require_registers(const function_decoder& d, const ptx::operand& o,
                                                 std::size_t count);
 void require_aligned(const ptx::mnemonic& m);
+// Returns the layouts .row and .col in the order of the text.
+std::vector<ptx::qualifier> layouts_of(const ptx::mnemonic& m);
 
 // The types of a product.
 struct product_types {

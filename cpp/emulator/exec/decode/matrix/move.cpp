@@ -39,6 +39,14 @@ void require_aligned(const ptx::mnemonic& m) {
   }
 }
 
+std::vector<q> layouts_of(const ptx::mnemonic& m) {
+  std::vector<q> layouts;
+  for (q word : m.qualifiers()) {
+    if (word == q::row || word == q::col) layouts.push_back(word);
+  }
+  return layouts;
+}
+
 namespace {
 
 std::uint8_t matrices_of(const ptx::mnemonic& m) {

@@ -33,7 +33,7 @@ void require_words(const ptx::mnemonic& m, const matrix_family& family) {
   require_aligned(m);
   const bool is_integer = family.of == element_family::byte || family.of == element_family::nibble;
   const bool is_bit = family.of == element_family::bit;
-  if (!m.has(q::row) || !m.has(q::col)) throw unsupported{"mma without .row.col"};
+  if (layouts_of(m) != std::vector{q::row, q::col}) throw unsupported{"mma without .row.col"};
   if (m.has(q::satfinite) && !is_integer) throw unsupported{".satfinite with these types"};
   if (m.has(q::popc) != is_bit || (m.has(q::xor_) || m.has(q::and_)) != is_bit) {
     throw unsupported{"mma of bits needs .xor.popc or .and.popc, and no other mma has them"};
@@ -42,15 +42,6 @@ void require_words(const ptx::mnemonic& m, const matrix_family& family) {
 
 bool is_accumulator_of_half(scalar_type type) {
   return type == scalar_type::f16 || type == scalar_type::f32;
-}
-
-// Returns the layouts of A and B in the order of the text.
-std::vector<q> layouts_of(const ptx::mnemonic& m) {
-  std::vector<q> layouts;
-  for (q word : m.qualifiers()) {
-    if (word == q::row || word == q::col) layouts.push_back(word);
-  }
-  return layouts;
 }
 
 std::uint64_t literal_of(const ptx::operand& o, std::uint64_t limit) {

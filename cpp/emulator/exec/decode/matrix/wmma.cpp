@@ -346,10 +346,11 @@ void require_words(const ptx::mnemonic& m, const product_types& types, q shape) 
   const bool fits = types.a == types.b && has_shape(types.a, shape) &&
                     has_accumulator(types.d, shape) && has_accumulator(types.c, shape) &&
                     (types.d == types.c || is_half) && (is_half || types.d != scalar_type::f16) &&
+                    (types.c == scalar_type::s32) == (bits_of(types.a) <= 8) &&
                     (types.d == scalar_type::s32) == (bits_of(types.a) <= 8);
   if (!fits) throw unsupported{"wmma of this shape and these types"};
-  const bool needs_row_col = bits_of(types.a) < 8;
-  if (needs_row_col ? !(m.has(q::row) && m.has(q::col)) : !(m.has(q::row) || m.has(q::col))) {
+  const auto layouts = layouts_of(m);
+  if (bits_of(types.a) < 8 ? layouts != std::vector{q::row, q::col} : layouts.size() != 2) {
     throw unsupported{"wmma with these layouts"};
   }
   const bool may_saturate = types.d == scalar_type::s32 && !is_bit;
