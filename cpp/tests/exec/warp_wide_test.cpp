@@ -2,14 +2,18 @@
 // Instructions in which the lanes of a warp exchange values.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "machine.hpp"
 
 namespace halfwarp::tests {
 namespace {
 
-// Runs `body` for 32 lanes or fewer; it has i (lane) and v (input) and computes r.
-std::vector<std::uint32_t> results(const std::string& body, std::uint32_t lanes = 32,
-                                   bool may_check = true) {
+using words = std::vector<std::uint32_t>;
+
+// Runs `body` with one lane for each value; it has i (lane) and v (value) and computes r.
+words results_of(const std::string& body, const words& values) {
   machine m;
   m.load(
       ".visible .entry k(.param .u64 io) { .reg .b64 a, o, V; .reg .b32 i, v, r, t, u, m; .reg "
@@ -17,16 +21,19 @@ std::vector<std::uint32_t> results(const std::string& body, std::uint32_t lanes 
       "ld.param.u64 a, [io]; mov.u32 i, %laneid; mul.wide.u32 o, i, 4; add.u64 a, a, o;\n"
       "ld.global.u32 v, [a]; mov.u32 r, 12345;\n" +
       body + "\nst.global.u32 [a], r; ret; }");
-  std::vector<std::uint32_t> values(lanes);
-  for (std::uint32_t i = 0; i < lanes; ++i) values[i] = 100 + i * i;
-  m.options.check_sync = may_check;
   memory::address io = m.upload(values);
-  auto result = m.run("k", {1}, {lanes}, io);
+  auto result = m.run("k", {1}, {static_cast<std::uint32_t>(values.size())}, io);
   EXPECT_FALSE(result.fault) << report::full_text(*result.fault);
-  return m.download<std::uint32_t>(io, lanes);
+  return m.download<std::uint32_t>(io, values.size());
 }
 
 std::uint32_t input(std::uint32_t i) { return 100 + i * i; }
+
+words results(const std::string& body, std::uint32_t lanes = 32) {
+  words values(lanes);
+  for (std::uint32_t i = 0; i < lanes; ++i) values[i] = input(i);
+  return results_of(body, values);
+}
 
 TEST(warp_wide, shuffles_read_the_lane_of_the_mode) {
   for (std::uint32_t width : {32u, 16u, 8u, 2u}) {
@@ -108,6 +115,106 @@ TEST(warp_wide, redux_combines_all_lanes) {
   EXPECT_EQ(results("redux.sync.xor.b32 r, v, -1;")[3], exclusive);
   EXPECT_EQ(results("redux.sync.and.b32 r, v, -1;")[3], both);
   EXPECT_EQ(results("redux.sync.or.b32 r, v, -1;")[3], either);
+}
+
+// An instruction, with its result for the values of the members and the value of one of them.
+struct exchange {
+  std::string text;
+  std::function<std::uint32_t(const words& members, std::uint32_t own)> expected;
+};
+
+// A fold from left to right.
+template <class T, class Operation>
+std::function<std::uint32_t(const words&, std::uint32_t)> fold(Operation of) {
+  return [of](const words& members, std::uint32_t) {
+    T result = static_cast<T>(members[0]);
+    for (std::size_t n = 1; n < members.size(); ++n)
+      result = of(result, static_cast<T>(members[n]));
+    return static_cast<std::uint32_t>(result);
+  };
+}
+
+std::vector<exchange> reductions() {
+  using u32 = std::uint32_t;
+  using i32 = std::int32_t;
+  const auto less = [](auto a, auto b) { return a < b ? a : b; };
+  const auto more = [](auto a, auto b) { return a < b ? b : a; };
+  return {{"redux.sync.add.u32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a + b; })},
+          {"redux.sync.add.s32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a + b; })},
+          {"redux.sync.min.u32 r, v, m;", fold<u32>(less)},
+          {"redux.sync.max.u32 r, v, m;", fold<u32>(more)},
+          {"redux.sync.min.s32 r, v, m;", fold<i32>(less)},
+          {"redux.sync.max.s32 r, v, m;", fold<i32>(more)},
+          {"redux.sync.and.b32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a & b; })},
+          {"redux.sync.or.b32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a | b; })},
+          {"redux.sync.xor.b32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a ^ b; })}};
+}
+
+// The predicate of a vote is true for a value that has its lowest bit.
+std::vector<exchange> votes() {
+  const auto trues = [](const words& all) {
+    return std::ranges::count_if(all, [](std::uint32_t v) { return v % 2 == 1; });
+  };
+  const auto size = [](const words& all) { return static_cast<std::ptrdiff_t>(all.size()); };
+  const std::string before = "and.b32 t, v, 1; setp.eq.u32 p, t, 1; vote.sync.";
+  const std::string after = " q, p, m; selp.u32 r, 1, 0, q;";
+  const auto vote = [&](const std::string& mode, auto holds) {
+    return exchange{before + mode + after, [=](const words& all, std::uint32_t) {
+                      return static_cast<std::uint32_t>(holds(all));
+                    }};
+  };
+  return {vote("all.pred", [=](const words& all) { return trues(all) == size(all); }),
+          vote("any.pred", [=](const words& all) { return trues(all) > 0; }),
+          vote("uni.pred",
+               [=](const words& all) { return trues(all) == 0 || trues(all) == size(all); }),
+          {before + "ballot.b32 r, p, m; popc.b32 r, r;", [=](const words& all, std::uint32_t) {
+             return static_cast<std::uint32_t>(trues(all));
+           }}};
+}
+
+// The high half of the wide value differs between lanes, and the low half is zero.
+std::vector<exchange> matches() {
+  const auto equal = [](const words& all, std::uint32_t own) {
+    return static_cast<std::uint32_t>(std::ranges::count(all, own));
+  };
+  const auto all_equal = [=](const words& all, std::uint32_t own) {
+    return equal(all, own) == all.size() ? equal(all, own) + 100 : 0;
+  };
+  const std::string count = " popc.b32 r, r;", wide = "mov.b64 V, {0, v}; ";
+  const std::string count_all = count + " @p add.u32 r, r, 100;";
+  return {{"match.any.sync.b32 r, v, m;" + count, equal},
+          {wide + "match.any.sync.b64 r, V, m;" + count, equal},
+          {"match.all.sync.b32 r|p, v, m;" + count_all, all_equal},
+          {wide + "match.all.sync.b64 r|p, V, m;" + count_all, all_equal}};
+}
+
+TEST(warp_wide, a_group_exchanges_the_values_of_its_members_alone) {
+  words edges(32), equal(32, 0x80000001u), even(32, 6);
+  const words special = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 5, 0xfffffffe, 0x80000001};
+  for (std::uint32_t i = 0; i < 32; ++i) edges[i] = special[(i * 5 + i / 8) % 8];
+  for (const auto& list : {reductions(), votes(), matches()}) {
+    for (const exchange& each : list) {
+      for (const words& values : {edges, equal, even}) {
+        for (const std::uint32_t mask :
+             {~0u, 1u, 1u << 31, 0xaaaaaaaau, 0x00ff00f0u, 0xfffffffeu}) {
+          const std::string text = "mov.u32 m, " + std::to_string(mask) +
+                                   "; shr.u32 t, m, i; and.b32 t, t, 1; setp.eq.u32 q, t, 0;\n"
+                                   "@q bra out; " +
+                                   each.text + "\nout:";
+          words members;
+          for (std::uint32_t i = 0; i < 32; ++i) {
+            if (mask >> i & 1) members.push_back(values[i]);
+          }
+          const words got = results_of(text, values);
+          for (std::uint32_t i = 0; i < 32; ++i) {
+            const std::uint32_t expected =
+                mask >> i & 1 ? each.expected(members, values[i]) : 12345;
+            EXPECT_EQ(got[i], expected) << each.text << " lane " << i << " of " << mask;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(warp_wide, groups_with_different_masks_are_independent_in_one_instruction) {
