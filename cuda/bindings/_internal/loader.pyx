@@ -390,7 +390,6 @@ cdef int fill_from_module(library_id library) except -1 with gil:
         suffix = loader_per_thread_suffix(library, slot)
         loader_put(library, slot, find(loader_interface(), name, suffix))
         slot += 1
-    return 0
 
 
 cdef python_side side

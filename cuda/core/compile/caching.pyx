@@ -133,4 +133,3 @@ cdef object program_method(object cache, str name):
 cdef int store_in_cache(object cache, bytes key, ObjectCode code) except -1:
     program_method(cache, "_store_program")(cache, key, code, dict(code.mapping),
                                             code.declarations)
-    return 0

@@ -51,7 +51,6 @@ cdef class Compiler:
 
     cdef int warn_of(self, str target) except -1:
         """Warn if the driver may not be able to load object code of the target."""
-        return 0
 
 
 # Code type: class; each class adds itself after its definition.
@@ -79,4 +78,3 @@ cdef int check_log_file(object logs) except -1:
     if logs is not None and not hasattr(logs, "write"):
         raise TypeError(f"logs must have a method write(str), such as an open file, got "
                         f"{shown(logs)}")
-    return 0

@@ -46,4 +46,3 @@ cdef int note_nvrtc_in_use() except -1:
         import_module("cuda.core.compile.cache.fingerprints").nvrtc_version.cache_clear()
         cached_nvrtc_version = 1000 * major + minor
     nvrtc_state = NVRTC_IN_USE
-    return 0

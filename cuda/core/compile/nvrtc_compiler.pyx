@@ -97,7 +97,6 @@ cdef class NvrtcCompiler(Compiler):
             self.file_removal()
         self.is_closed = True
         self.native.close()
-        return 0
 
     cdef object compile(self, str target, object name_expressions, object logs):
         expressions = as_expressions(name_expressions)
@@ -120,7 +119,6 @@ cdef class NvrtcCompiler(Compiler):
                 "The CUDA driver version is older than the backend version: the driver may not be "
                 "able to load this PTX; compile to cubin, or install a newer driver",
                 RuntimeWarning, stacklevel=1)  # compiled code has no frame: 1 is the caller
-        return 0
 
     cdef list options_for(self, str target):
         """Return the compiler's options, including those that the target requires."""
@@ -149,7 +147,6 @@ cdef class NvrtcCompiler(Compiler):
         self.header_status = (
             "created" if header == NVRTC_SUCCESS else
             "not_attempted" if header == NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED else "failed")
-        return 0
 
     cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
         if self.is_used or self.native.raw is NULL:

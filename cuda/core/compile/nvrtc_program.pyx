@@ -8,7 +8,6 @@ cimport cuda.bindings.cynvrtc as cynvrtc
 cdef int check_nvrtc(nvrtcResult status, const char* function, NvrtcProgram program=None) except -1:
     if status != NVRTC_SUCCESS:
         raise nvrtc_error(status, function, program.log() if program is not None else None)
-    return 0
 
 
 cdef tuple version_of_nvrtc():
@@ -19,7 +18,6 @@ cdef tuple version_of_nvrtc():
 
 cdef int set_header_bytes(size_t size) except -1:
     check_nvrtc(cynvrtc.nvrtcSetPCHHeapSize(size), "nvrtcSetPCHHeapSize")
-    return 0
 
 
 cdef class NvrtcProgram:
@@ -45,7 +43,6 @@ cdef class NvrtcProgram:
     cdef int add_expression(self, bytes expression) except -1:
         cdef const char* text = c_text(expression, "a name expression")
         check_nvrtc(cynvrtc.nvrtcAddNameExpression(self.raw, text), "nvrtcAddNameExpression", self)
-        return 0
 
     cdef nvrtcResult compile(self, list options) except *:
         cdef OptionList native_options = OptionList.of(options)
@@ -112,4 +109,3 @@ cdef class NvrtcProgram:
         if self.raw is not NULL:
             check_nvrtc(cynvrtc.nvrtcDestroyProgram(&self.raw), "nvrtcDestroyProgram")
             self.raw = NULL
-        return 0

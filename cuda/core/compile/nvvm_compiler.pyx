@@ -43,7 +43,6 @@ cdef class NvvmCompiler(Compiler):
 
     cdef int close(self) except -1:
         self.native.close()
-        return 0
 
     cdef object compile(self, str target, object name_expressions, object logs):
         native_options = self.options.as_bytes("nvvm", target)

@@ -98,7 +98,6 @@ cdef class NvvmProgram:
     cdef int check(self, nvvmResult status, str function) except -1:
         if status != NVVM_SUCCESS:
             raise library_error("nvvm", status, function, self.log())
-        return 0
 
     cdef int close(self) except -1:
         cdef nvvmResult status
@@ -107,4 +106,3 @@ cdef class NvvmProgram:
             self.raw = NULL
             if status != NVVM_SUCCESS:
                 raise library_error("nvvm", status, "nvvmDestroyProgram", "")
-        return 0

@@ -29,7 +29,6 @@ cdef int check_source(object code, str code_type, object options) except -1:
         if options.extra_sources is not None:
             backend = "NVRTC backend (C++ code_type)" if code_type == "c++" else "PTX backend"
             raise ValueError(f"extra_sources is not supported by the {backend}")
-    return 0
 
 
 cdef class Program:
@@ -208,7 +207,6 @@ cdef int check_target(str target, object compiler) except -1:
         supported = ", ".join(map(repr, compiler.targets))
         raise ValueError(
             f'Unsupported target_type="{target}" for {compiler.backend} (supported: {supported})')
-    return 0
 
 
 cdef int check_arch(object arch) except -1:
@@ -216,7 +214,6 @@ cdef int check_arch(object arch) except -1:
     problem = arch_problem(arch)
     if problem is not None:
         raise ValueError(problem)
-    return 0
 
 
 cdef int check_cache(object cache) except -1:
@@ -228,4 +225,3 @@ cdef int check_cache(object cache) except -1:
         raise TypeError("cache must be an instance of cuda.core.utils.ProgramCacheResource; got "
                         f"{type(cache).__name__}: pass FileStreamProgramCache(path) for a folder, "
                         "or InMemoryProgramCache()")
-    return 0

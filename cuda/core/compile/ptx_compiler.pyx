@@ -42,7 +42,6 @@ cdef class PtxCompiler(Compiler):
 
     cdef int close(self) except -1:
         self.linker.close()
-        return 0
 
     cdef object compile(self, str target, object name_expressions, object logs):
         code = link_to(self.linker, target)

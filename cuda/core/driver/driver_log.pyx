@@ -29,7 +29,6 @@ cdef dict unread_lines = {}
 cdef int stop_reading_the_log() except -1:
     global log_is_off
     log_is_off = True
-    return 0
 
 
 cdef str read_driver_log():
@@ -95,4 +94,3 @@ cdef int note_driver_log(object error, str error_text) except -1:
     lines = _explaining_lines(own_lines, error_text)
     if lines:
         error.add_note("\n".join(["the driver's log:", *lines]))
-    return 0

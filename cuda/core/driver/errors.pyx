@@ -140,7 +140,6 @@ cdef object driver_error(CUresult code, const char* function):
 cdef int extend_error(object error, str addition) except -1:
     end = f" [{error.where}]" if error.where else ""
     error.args = (f"{str(error).removesuffix(end)}{addition}{end}",)
-    return 0
 
 
 cdef int explain_error(object error, str explanation) except -1:
@@ -149,7 +148,6 @@ cdef int explain_error(object error, str explanation) except -1:
     first, _, rest = str(error).removesuffix(end).partition("\n")
     marker = " [emulated]" if rest.endswith(" [emulated]") else ""
     error.args = (f"{first}{marker}\n{explanation}{end}",)
-    return 0
 
 
 def make_driver_error(int code, bytes function=None):
@@ -210,7 +208,6 @@ cdef int report_line(str text) except -1:
 
     if sys.stderr is not None:
         print(text, file=sys.stderr)
-    return 0
 
 
 cdef int record_capture_error(object error, CUresult code) except -1:
@@ -222,13 +219,11 @@ cdef int record_capture_error(object error, CUresult code) except -1:
         frame = sys._getframe()
         invalidating_call = (f"{error.where or 'a driver call'} at {frame.f_code.co_filename}:"
                              f"{frame.f_lineno} failed with {error.name}")
-    return 0
 
 
 cdef int clear_capture_error() except -1:
     global invalidating_call
     invalidating_call = None
-    return 0
 
 
 cdef str capture_error_text():

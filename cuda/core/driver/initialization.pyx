@@ -23,7 +23,6 @@ cdef int initialize_driver() except -1:
         import_module("cuda.core._utils.environment").check()
     if version < 13000:
         import_module("cuda.bindings.utils").warn_if_cuda_major_version_mismatch()
-    return 0
 
 
 cdef int driver_version() except -1:

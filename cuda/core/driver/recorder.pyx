@@ -54,7 +54,6 @@ cdef int add_launch_notes(object error, CUresult code) except -1:
         error.add_note("\n".join((
             "one of these launches may have caused the error, newest first "
             "(HALFWARP_SYNC_LAUNCH=1 finds the launch):", *lines[:NOTED_LAUNCHES])))
-    return 0
 
 
 cdef int count_launch(dict joined, object launch) except -1:
@@ -64,4 +63,3 @@ cdef int count_launch(dict joined, object launch) except -1:
             f"stream={launch.stream:#x}")
     number, count = joined.get(text, (launch.number, 0))
     joined[text] = number, count + launch.count
-    return 0

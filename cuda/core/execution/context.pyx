@@ -144,7 +144,6 @@ cdef int get_context_resource(Context context, CUdevResource* resource, CUdevRes
         except -1:
     cdef borrowed_context native_context = context.native.borrow_open(context)
     get_resource(native_context, resource, kind)
-    return 0
 
 
 cdef Context wrap_context(const context_ref& native):

@@ -93,7 +93,6 @@ cdef int install_attribute_getters() except -1:
         names = <dict>(<mutable_type*>cls).tp_dict
         names[name] = PyDescr_NewGetSet(cls, &attribute_getters[index])
     PyType_Modified(cls)
-    return 0
 
 
 install_attribute_getters()

@@ -32,7 +32,6 @@ cdef int enter_device(Device device) except -1:
     except BaseException:
         scopes.remove(scope)
         raise
-    return 0
 
 
 cdef _DeviceScope close_scope(Device device):
@@ -68,7 +67,6 @@ cdef int restore_context(const context_ref& previous) except -1:
         error.add_note("the context that was current before a block `with Device(...)` cannot be "
                        "restored: the block, or code that it called, destroyed the context")
         raise error
-    return 0
 
 
 cdef int leave_device(Device device) except -1:

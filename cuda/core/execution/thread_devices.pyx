@@ -148,7 +148,6 @@ cdef int install_device_call() except -1:
     cls = <mutable_type*>Device
     cls.tp_vectorcall = <vectorcallfunc>device_vectorcall
     cls.tp_new = <newfunc>device_from_arguments
-    return 0
 
 
 install_device_call()

@@ -9,7 +9,6 @@ cdef int check_ended(GraphBuilder self) except -1:
     if self.stage != ENDED or self.kind == FORKED:
         begin = "begin_building(), record the work, and call " * (self.stage == NOT_STARTED)
         raise RuntimeError(f"Graph has not finished building. Call {begin}end_building() first.")
-    return 0
 
 
 cdef object not_building(GraphBuilder self):
@@ -76,14 +75,12 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
             check(code, "cuStreamGetCaptureInfo")
         graph.raw, graph.is_valid = capture.graph, True
         self.graph = graph
-    return 0
 
 
 cdef int count_builder(GraphBuilder self, bint is_counted) except -1:
     if is_counted != self.is_counted:
         count_builder_captures(1 if is_counted else -1)
         self.is_counted = is_counted
-    return 0
 
 
 cdef int end_capture(GraphBuilder self) except -1:
@@ -105,7 +102,6 @@ cdef int end_capture(GraphBuilder self) except -1:
         owner = own_graph(built)
         self.graph.raw = built
         set_graph_owner(self.graph, owner)
-    return 0
 
 
 cdef int close_builder(GraphBuilder self) except -1:
@@ -119,7 +115,6 @@ cdef int close_builder(GraphBuilder self) except -1:
     if self.owns_stream:
         self.captured_stream.close()
     self.origin = self.bodies = self.graph = None
-    return 0
 
 
 cdef int end_quietly(GraphBuilder self) except -1:
@@ -131,7 +126,6 @@ cdef int end_quietly(GraphBuilder self) except -1:
         end_capture_quietly(self)
         if self.kind == PRIMARY:
             invalidate_graph(self.graph)
-    return 0
 
 
 cdef int end_capture_quietly(GraphBuilder self) except -1:
@@ -144,4 +138,3 @@ cdef int end_capture_quietly(GraphBuilder self) except -1:
             leave_capture(stream)
         else:
             abandon_capture(stream)
-    return 0

@@ -67,7 +67,6 @@ cdef int switch_node(ExecutableGraphNode view, unsigned is_enabled) except -1:
     hold_view(view, hold, source_hold)
     call_alone(view.graph.lock, driver.cuGraphNodeSetEnabled, view.native.raw(), view.node.raw,
                is_enabled)
-    return 0
 
 
 cdef ExecutableGraphNode executable_view(Graph graph, object value):
@@ -93,7 +92,6 @@ cdef int check_source(_GraphState source, GraphNode node) except -1:
     if node.state is not source and not contains_subgraph(source, node.state):
         raise ValueError(f"{node!r} is not a node of the definition that this executable graph was "
                          "instantiated or last updated from")
-    return 0
 
 
 cdef bint contains_subgraph(_GraphState whole, _GraphState subgraph) except -1:
@@ -139,4 +137,3 @@ cdef int set_in_executable(ExecutableGraphNode view, CUgraphNodeParams* params,
     graph.updated_operands[view.key] = refs
     if previous is not None:
         release_after_event(graph.last_launch, previous)
-    return 0

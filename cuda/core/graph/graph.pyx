@@ -191,7 +191,6 @@ cdef int release_updated_operands(Graph self) except -1:
     updated_operands, self.updated_operands = self.updated_operands, None
     if updated_operands:
         release_after_event(self.last_launch, tuple(updated_operands.values()))
-    return 0
 
 
 cdef Graph instantiate_graph(_GraphState source, object options):

@@ -520,7 +520,6 @@ cdef class GraphBuilder:
 cdef int check_builder_open(GraphBuilder self) except -1:
     if self.captured_stream is None or self.stage == CLOSED:
         raise RuntimeError("GraphBuilder has been closed")
-    return 0
 
 
 cdef Stream stream_of_open_builder(object builder):
@@ -649,7 +648,6 @@ cdef int embed_builder(GraphBuilder self, object child_arg) except -1:
     call_alone(root_of(self).graph.lock, driver.cuGraphAddNode, &node, capture.graph, capture.last,
                capture.edges, capture.count, &params)
     check(continue_after(stream, node), "cuStreamUpdateCaptureDependencies")
-    return 0
 
 
 cdef int capture_callback(GraphBuilder self, object fn, object user_data) except -1:
@@ -661,7 +659,6 @@ cdef int capture_callback(GraphBuilder self, object fn, object user_data) except
     retain_object_in_graph(capture.graph, owner)
     with nogil:
         call(driver.cuLaunchHostFunc, stream.raw(), run_graph_call, owner.native)
-    return 0
 
 
 def _create_graph_builder(Stream stream not None, bint owns_stream):

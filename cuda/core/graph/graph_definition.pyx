@@ -291,7 +291,6 @@ cdef int add_edge(_GraphState graph, object first, object second, unsigned char 
     data.from_port, data.to_port, data.type = from_port, to_port, kind
     call_alone(graph.lock, driver.cuGraphAddDependencies, graph.raw, &source.raw, &target.raw,
                &data, <size_t>1)
-    return 0
 
 
 cdef int print_dot(_GraphState graph, object path, object options) except -1:
@@ -315,4 +314,3 @@ cdef int print_dot(_GraphState graph, object path, object options) except -1:
             explain_error(error, f"cannot write {os.fsdecode(name)!r}: the folder "
                                  f"{os.fsdecode(folder)!r} does not exist")
         raise
-    return 0

@@ -73,7 +73,6 @@ cdef int reset_graph_memory(GraphMemoryResourceAttributes self, CUgraphMem_attri
         raise AttributeError(f"Attribute {name!r} may only be set to zero (got {value}).")
     initialize_driver()
     call(driver.cuDeviceSetGraphMemAttribute, self.device, attribute, &zero)
-    return 0
 
 
 cdef object graph_device_of(object resource):
@@ -207,7 +206,6 @@ cdef int check_captures(const stream_ref& stream) except -1:
         raise RuntimeError("GraphMemoryResource cannot perform memory operations on a "
                            "non-capturing stream. Pass a GraphBuilder after begin_building(), or "
                            "use DeviceMemoryResource for memory outside of a graph.")
-    return 0
 
 
 cdef Buffer allocate_in_graph(object resource, object size, Stream target):
@@ -231,11 +229,9 @@ cdef int free_in_graph(CUdeviceptr pointer, Stream target) except -1:
     if pointer:
         with nogil:
             call(driver.cuMemFreeAsync, pointer, native_stream.raw())
-    return 0
 
 
 cdef int trim_graph_memory(int device) except -1:
     initialize_driver()
     with nogil:
         call(driver.cuDeviceGraphMemTrim, <CUdevice>device)
-    return 0

@@ -59,7 +59,6 @@ cdef int invalidate_subgraphs(_GraphState graph) except -1:
     for subgraph in list(graph.subgraphs.values()):
         invalidate_graph(<_GraphState>subgraph)
     graph.subgraphs.clear()
-    return 0
 
 
 cdef int invalidate_graph(_GraphState graph) except -1:
@@ -80,7 +79,6 @@ cdef int invalidate_subgraph(_GraphState graph, CUgraph raw) except -1:
 cdef int check_valid(_GraphState graph) except -1:
     if not graph.is_valid:
         raise RuntimeError("GraphDefinition is no longer valid")
-    return 0
 
 
 cdef int set_graph_owner(_GraphState graph, const graph_handle& owner) except -1:
@@ -88,7 +86,6 @@ cdef int set_graph_owner(_GraphState graph, const graph_handle& owner) except -1
     graph.owner = owner
     for subgraph in graph.subgraphs.values():
         set_graph_owner(<_GraphState>subgraph, owner)
-    return 0
 
 
 cdef int close_retained_list(_GraphState graph) except -1:
@@ -97,7 +94,6 @@ cdef int close_retained_list(_GraphState graph) except -1:
     if graph.subgraphs:
         for subgraph in list(graph.subgraphs.values()):
             close_retained_list(<_GraphState>subgraph)
-    return 0
 
 
 cdef _RetainedObjects new_retained_list(_GraphState graph, list objects):
@@ -156,14 +152,12 @@ cdef int return_retained_list(_GraphState graph, _RetainedObjects retained) exce
     del retained.objects[retained.first:]
     retained.users -= 1
     graph.open_list = retained
-    return 0
 
 
 cdef int assign_retained(_GraphState graph, _NodeState state, _RetainedObjects retained) except -1:
     """Assign the objects from index `first` on to the node."""
     state.first, state.count = retained.first, len(retained.objects) - retained.first
     state.retained = retained
-    return 0
 
 
 cdef int release_node_objects(_GraphState graph, _NodeState state) except -1:
@@ -197,7 +191,6 @@ cdef int release_node_objects(_GraphState graph, _NodeState state) except -1:
 
 cdef int release_user_object(_GraphState graph, CUuserObject native) except -1:
     call_alone(graph.lock, driver.cuGraphReleaseUserObject, graph.raw, native, 1)
-    return 0
 
 
 cdef int set_node(GraphNode node, CUgraphNodeParams* params, list refs) except -1:
@@ -225,7 +218,6 @@ cdef int set_node(GraphNode node, CUgraphNodeParams* params, list refs) except -
     release_node_objects(graph, state)
     if retained is not None:
         assign_retained(graph, state, retained)
-    return 0
 
 
 cdef bint retains_same(_NodeState state, list refs) except -1:
@@ -378,7 +370,6 @@ cdef _NodeState new_state_for(GraphNode node):
 cdef inline int set_wrapper(GraphNode node, _NodeState state) except -1:
     state.wrapper.set(node)
     node.node_state = state
-    return 0
 
 
 cdef int register_node(GraphNode node, _GraphState graph, _NodeState state) except -1:
@@ -388,7 +379,6 @@ cdef int register_node(GraphNode node, _GraphState graph, _NodeState state) exce
     """
     node.state, node.raw, node.identity = graph, state.raw, <uintptr_t>state.raw
     graph.added.append(state)
-    return 0
 
 
 cdef size_t count_from(object value, str name) except? 0:
@@ -413,4 +403,3 @@ cdef GraphDefinition wrap_graph(_GraphState state):
 cdef int release_after_event(Event last_launch, object refs) except -1:
     if last_launch is not None:
         retain_until_complete(last_launch, refs)
-    return 0

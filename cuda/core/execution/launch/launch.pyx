@@ -24,7 +24,6 @@ cdef int keep_captured_launch(const stream_ref& stream, object kernel,
     if refs is not None:
         refs.append(kernel)
         add_operands(refs, arguments, False)
-    return 0
 
 
 cdef str describe_launch(Kernel kernel, tuple arguments):

@@ -26,7 +26,6 @@ cdef int explain_limits(object error, const CUlaunchConfig* config, CUkernel ker
         or exceeded_threads(block, kernel, device) or exceeded_cluster(config, kernel, device))
     if explanation:
         explain_error(error, explanation)
-    return 0
 
 
 cdef str exceeded_extent(str field, tuple extents, int first_attribute, CUdevice device):

@@ -19,7 +19,6 @@ cdef class _Kind:
 
     cdef int reset(self, CUlaunchAttributeValue* value) except -1:
         """Turn a zeroed value into the default value."""
-        return 0
 
 
 @cython.final
@@ -134,7 +133,6 @@ cdef class _Domains(_Kind):
 
     cdef int reset(self, CUlaunchAttributeValue* value) except -1:
         value.memSyncDomainMap.remote = 1
-        return 0
 
 
 @cython.final

@@ -148,7 +148,6 @@ cdef int require_driver_support(str label, str name, int driver_version) except 
     if driver_version < required:
         raise RuntimeError(f"{label} needs a driver of CUDA {readable_version(required)} or newer; "
                            f"this driver supports CUDA {readable_version(driver_version)}")
-    return 0
 
 
 cdef object row_for(str name, int owner, str owners):
@@ -199,4 +198,3 @@ cdef int set_attributes_of_stream(Stream self, dict values) except -1:
         call(driver.cuStreamSetAttribute, stream.raw(), attributes[index].id,
              &attributes[index].value)
     invalidate_priority(stream)
-    return 0

@@ -224,7 +224,6 @@ cdef int set_further_attribute(PyObject* owner, PyObject* value, void* closure) 
                              "assign None to unset it")
     values = {} if self.further is None else self.further.values
     assign_further(self, create_further({**values, <object>closure: <object>value}))
-    return 0
 
 
 cdef int assign_further(LaunchConfig self, _FurtherAttributes further) except -1:
@@ -234,7 +233,6 @@ cdef int assign_further(LaunchConfig self, _FurtherAttributes further) except -1
     if further is not None:
         self.fields.further = <PyObject*>further
     self.fields.is_plain = self.fields.is_valid and further is None
-    return 0
 
 
 cdef int set_further(object config, object values) except -1:
@@ -259,7 +257,6 @@ cdef int install_further_attributes() except -1:
         further_getters[index].closure = <void*><PyObject*>name
         names[name] = PyDescr_NewGetSet(cls, &further_getters[index])
     PyType_Modified(cls)
-    return 0
 
 
 cdef int register_launch_config() except -1:

@@ -9,7 +9,6 @@ STRUCTURED_SPLIT = (13, 1)
 cdef inline int check(cydriver.CUresult code, const char* function) except -1:
     if code != cydriver.CUDA_SUCCESS:
         return raise_driver_error(code, function)
-    return 0
 
 
 cdef bint driver_has(tuple needed) except -1:

@@ -50,4 +50,3 @@ cdef int copy_resource(object resource, CUdevResource* target) except -1:
         raise TypeError(f"Unsupported context resource type: {type(resource)}; it may be "
                         "SMResource or WorkqueueResource")
     target.nextResource = NULL
-    return 0

@@ -38,7 +38,6 @@ cdef int count_builder_captures(int change) except -1:
     if change < 0:
         with cython.critical_section(last_capture):
             last_capture.objects = None
-    return 0
 
 
 cdef list references_of_capture(const stream_ref& stream):

@@ -29,7 +29,6 @@ cdef int init_stream(Stream self, const context_ref& context, object options) ex
         native = create_stream(context, flags, priority)
     self.identity = <uintptr_t>native.raw()
     self.native.hold(self, native.take())
-    return 0
 
 
 cdef inline Stream empty_stream(object cls):

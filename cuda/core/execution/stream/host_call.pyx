@@ -66,7 +66,6 @@ cdef int submit_host_call(Stream stream, object fn, object user_data) except -1:
     except BaseException:
         discard(host)
         raise
-    return 0
 
 
 def host_launch(stream, fn, *, user_data=None):

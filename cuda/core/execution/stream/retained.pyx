@@ -11,7 +11,6 @@ cdef int retain_until_complete(Event event, object referent) except -1:
     release_copied_arrays()
     if not is_complete(event):
         arrays_in_use.append((event, referent))
-    return 0
 
 
 cdef bint is_complete(Event event) except -1:
@@ -25,7 +24,6 @@ cdef inline int release_completed_work() except -1:
     if arrays_in_use:
         release_copied_arrays()
     free_deferred_if_any()
-    return 0
 
 
 cdef int release_copied_arrays() except -1:
@@ -38,4 +36,3 @@ cdef int release_copied_arrays() except -1:
         if not is_complete(<Event>entry[0]):
             arrays_in_use.appendleft(entry)
             return 0
-    return 0

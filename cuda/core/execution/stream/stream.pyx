@@ -604,7 +604,6 @@ cdef int order_streams(Stream later, Stream earlier) except -1:
     cdef borrowed_stream native_later = later.native.borrow_open(later)
     cdef borrowed_stream native_earlier = earlier.native.borrow_open(earlier)
     wait_for_stream(native_later, native_earlier)
-    return 0
 
 
 cdef object key_of_stream(Stream self):
@@ -619,7 +618,6 @@ cdef int check_not_captured(Stream self) except -1:
         raise RuntimeError("await of a stream that is being captured: its work becomes a graph and "
                            "does not run; end the capture, and await the stream of the graph's "
                            "launch")
-    return 0
 
 
 cdef object await_stream(Stream self):

@@ -75,7 +75,6 @@ cdef int register_graph_builder(object cls, stream_of_builder_function open,
                                 stream_of_builder_function capturing) except -1:
     global graph_builder, stream_of_builder, stream_of_capturing_builder
     graph_builder, stream_of_builder, stream_of_capturing_builder = cls, open, capturing
-    return 0
 
 
 cdef inline bint is_graph_builder(object stream_arg):

@@ -64,7 +64,6 @@ cdef int change_edges(GraphNode node, bint successors, list neighbor_nodes, bint
     else:
         call_alone(node.state.lock, driver.cuGraphRemoveDependencies, node.state.raw,
                    sources.data(), targets.data(), NULL, sources.size())
-    return 0
 
 
 cdef int assign_adjacent(GraphNode node, bint successors, object values) except -1:
@@ -81,7 +80,6 @@ cdef int assign_adjacent(GraphNode node, bint successors, object values) except 
     except BaseException:
         change_edges(node, successors, removed, True)  # restore the previous edges
         raise
-    return 0
 
 
 class AdjacencySetProxy(MutableSet):

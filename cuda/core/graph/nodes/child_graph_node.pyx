@@ -78,7 +78,6 @@ cdef ChildGraphNode add_child_node(_NodeFactory factory, object child_arg):
 cdef int set_child(ChildGraphNode node, _GraphState child, dict origins) except -1:
     child.origins = origins
     node.child = node.node_state.creation = child
-    return 0
 
 
 cdef int update_child_node(ChildGraphNode node, object child_arg) except -1:
@@ -95,7 +94,6 @@ cdef int update_child_node(ChildGraphNode node, object child_arg) except -1:
     call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &params)
     invalidate_subgraph(node.state, node.child.raw)
     set_child(node, child_of(node.state, node.raw), origins)
-    return 0
 
 
 cdef GraphNode inspect_child_node(_GraphState graph, CUgraphNode raw, _NodeState state):

@@ -88,7 +88,6 @@ cdef int update_event_node(_EventNode node, object event) except -1:
     hold.acquire(node.state.lock)
     set_node(node, &params, [shared])
     node.shared_event = shared
-    return 0
 
 
 cdef GraphNode inspect_record_node(_GraphState graph, CUgraphNode raw, _NodeState state):

@@ -73,7 +73,6 @@ cdef str name_of_function(object function):
 cdef int set_callback(HostCallbackNode node, host_call* callback) except -1:
     node.native = <uintptr_t>callback.native
     node.function = <object>callback.function if callback.native is NULL else None
-    return 0
 
 
 cdef CUgraphNodeParams host_parameters(_HostCallOwner owner) except *:
@@ -103,7 +102,6 @@ cdef int update_host_node(HostCallbackNode node, object fn, object user_data) ex
     hold.acquire(node.state.lock)
     set_node(node, &params, [owner])
     set_callback(node, owner.native)
-    return 0
 
 
 cdef GraphNode inspect_host_node(_GraphState graph, CUgraphNode raw, _NodeState state):

@@ -190,7 +190,6 @@ cdef int check_attributes_of_nodes(LaunchConfig shape) except -1:
     if shape.further is not None:
         for name in shape.further.values:
             row_for(name, OF_NODES, "kernel nodes")
-    return 0
 
 
 cdef int reset_attributes(KernelNode node, LaunchConfig shape) except -1:
@@ -205,7 +204,6 @@ cdef int reset_attributes(KernelNode node, LaunchConfig shape) except -1:
             (<_Kind>row[1]).reset(&value)
             call_alone(node.state.lock, driver.cuGraphKernelNodeSetAttribute, node.raw,
                        <CUlaunchAttributeID><int>row[0], &value)
-    return 0
 
 
 cdef int update_kernel_node(KernelNode node, object config, object kernel, object args) except -1:
@@ -233,7 +231,6 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     reset_attributes(node, shape)
     check(apply_attributes(node, packed.config()), "cuGraphKernelNodeSetAttribute")
     node.shape = shared_config(node.state, shape)
-    return 0
 
 
 cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
@@ -257,7 +254,6 @@ cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
     reset_attributes(node, shape)
     check(apply_attributes(node, shape.fields), "cuGraphKernelNodeSetAttribute")
     node.shape = shared_config(node.state, shape)
-    return 0
 
 
 cdef GraphNode inspect_kernel_node(_GraphState graph, CUgraphNode raw, _NodeState state):

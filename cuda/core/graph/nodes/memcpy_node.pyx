@@ -79,7 +79,6 @@ cdef int set_destination(CUDA_MEMCPY3D& copy, CUdeviceptr pointer) except -1:
         copy.dstMemoryType, copy.dstDevice = CU_MEMORYTYPE_DEVICE, pointer
     else:
         copy.dstMemoryType, copy.dstHost = CU_MEMORYTYPE_HOST, <void*>pointer
-    return 0
 
 
 cdef int set_source(CUDA_MEMCPY3D& copy, CUdeviceptr pointer) except -1:
@@ -87,7 +86,6 @@ cdef int set_source(CUDA_MEMCPY3D& copy, CUdeviceptr pointer) except -1:
         copy.srcMemoryType, copy.srcDevice = CU_MEMORYTYPE_DEVICE, pointer
     else:
         copy.srcMemoryType, copy.srcHost = CU_MEMORYTYPE_HOST, <void*>pointer
-    return 0
 
 
 cdef bint is_on_device(CUdeviceptr pointer) except -1:
@@ -194,7 +192,6 @@ cdef int set_memcpy_node(MemcpyNode node, CUDA_MEMCPY3D copy, object dst, object
     set_node(node, &params, [each for side in new_sides for each in side if each is not None])
     node.copy = copy
     state.creation = new_sides
-    return 0
 
 
 cdef GraphNode inspect_memcpy_node(_GraphState graph, CUgraphNode raw, _NodeState state):

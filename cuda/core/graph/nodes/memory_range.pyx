@@ -51,7 +51,6 @@ cdef int check_updated_owner(str name, object operand, object owner) except -1:
         raise ValueError(f"{name}_owner requires {name}: pass the address that it owns")
     if isinstance(operand, Buffer):
         raise_owner_of_buffer(name)
-    return 0
 
 
 cdef int raise_owner_of_buffer(str name) except -1:
@@ -68,11 +67,9 @@ cdef int explain_pitch(object error, str name, object pitch, object row, object 
     if rows > 1 and pitch < row:
         explain_error(error, f"{name} is {pitch} bytes, but a row has {row}: it must not be less "
                              "than a row")
-    return 0
 
 
 cdef int check_fits(memory_range memory, str name, object byte_count) except -1:
     if memory.is_buffer and byte_count > memory.size:
         raise ValueError(f"{name} is a Buffer of {memory.size} bytes, but the node accesses "
                          f"{byte_count} bytes")
-    return 0

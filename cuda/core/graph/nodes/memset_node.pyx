@@ -137,7 +137,6 @@ cdef int update_memset_node(MemsetNode node, object dst, object value, object wi
     else:
         call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &params)
     node.fill = fill
-    return 0
 
 
 cdef GraphNode inspect_memset_node(_GraphState graph, CUgraphNode raw, _NodeState state):

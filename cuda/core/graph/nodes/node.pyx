@@ -29,7 +29,6 @@ cdef class GraphNode(_NodeFactory):
             raise RuntimeError("GraphNode has been destroyed")
         if not self.state.is_valid:
             raise RuntimeError("GraphNode belongs to an invalid GraphDefinition")
-        return 0
 
     @property
     def type(self):
@@ -264,7 +263,6 @@ cdef int add_kind(CUgraphNodeType kind, object node_class, node_inspector inspec
                   object view_class) except -1:
     INSPECTORS[<int>kind] = inspect
     VIEW_OF_CLASS[node_class] = view_class
-    return 0
 
 
 cdef GraphNode inspect_node(_GraphState graph, CUgraphNode raw, _NodeState state):

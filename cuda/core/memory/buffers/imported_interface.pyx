@@ -96,7 +96,6 @@ cdef int array_address(object producer, uint64_t* address) except -1:
         return 1
     interface = checked_interface(value, producer, name, "CUDA Array Interface")
     address[0] = interface_address(interface, name, &is_readonly)
-    return 0
 
 
 cdef int read_typestr(object typestr, data_type* element) except 0:

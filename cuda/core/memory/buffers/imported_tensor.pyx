@@ -208,4 +208,3 @@ cdef int tensor_address(object producer, uint64_t* address) except -1:
     find_tensor(capsule, producer, &plain, &versioned)
     tensor = checked_tensor(plain, versioned, producer)
     address[0] = <uint64_t><uintptr_t>tensor.data + tensor.byte_offset
-    return 0
