@@ -34,6 +34,17 @@ class TestHandleReturn:
         assert "compilation log" not in str(caught.value)
         nvrtc.nvrtcDestroyProgram(program)
 
+    @pytest.mark.parametrize(
+        ("status", "size", "log"), [(0, 0, None), (0, 1, None), (0, 2, "x"), (1, 2, None)]
+    )
+    def test_a_log_has_a_character_before_its_nul(self, monkeypatch, status, size, log):
+        def write(program, buffer):
+            buffer[:] = b"x\0"
+
+        monkeypatch.setattr(nvrtc, "nvrtcGetProgramLogSize", lambda program: (status, size))
+        monkeypatch.setattr(nvrtc, "nvrtcGetProgramLog", write)
+        assert cuda_utils._program_log(7) == log
+
     def test_every_status_of_nvrtc_but_success_is_an_error(self):
         for status in nvrtc.nvrtcResult:
             if status == nvrtc.nvrtcResult.NVRTC_SUCCESS:
@@ -197,9 +208,9 @@ class TestForkWarning:
 
 def test_versions_have_three_numbers(device):
     assert version.binding_version() == (13, 5, 0)
-    version_numbers = version.driver_version()
-    assert len(version_numbers) == 3
-    assert version_numbers >= (12, 0, 0)
+    major, minor, patch = version.driver_version()
+    assert (SUCCESS, 1000 * major + 10 * minor + patch) == driver.cuDriverGetVersion()
+    assert 0 <= minor < 100 and 0 <= patch < 10
     assert cuda_utils.get_binding_version is version.binding_version
     assert cuda_utils.get_driver_version is version.driver_version
 

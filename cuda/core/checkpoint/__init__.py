@@ -17,7 +17,9 @@ __all__ = ["Process"]
 
 _STATES = ("running", "locked", "checkpointed", "failed")
 _FIRST_DRIVER = (12, 8)
-_MAXIMUM = {"pid": 0x7FFFFFFF, "timeout_ms": 0xFFFFFFFF}  # limits of the driver's types
+# Limits of the driver's types.
+_MAXIMUM_PID = 0x7FFFFFFF
+_MAXIMUM_TIMEOUT = 0xFFFFFFFF
 
 
 class Process:
@@ -46,7 +48,7 @@ class Process:
     __slots__ = ("_pid",)
 
     def __init__(self, pid: int) -> None:
-        self._pid = _integer("pid", pid)
+        self._pid = _integer("pid", pid, 1, "a positive int")
 
     @property
     def pid(self) -> int:
@@ -105,7 +107,8 @@ class Process:
         --------
         cuCheckpointProcessLock : the driver function.
         """
-        timeout = _integer("timeout_ms", timeout_ms)
+        timeout = _integer("timeout_ms", timeout_ms, 0, ">= 0")
+        _require_at_most(_MAXIMUM_TIMEOUT, "timeout_ms", timeout)
         args = _get_driver().CUcheckpointLockArgs()
         args.timeoutMs = timeout
         _call("cuCheckpointProcessLock", self._pid, args)
@@ -179,16 +182,18 @@ class Process:
         _call("cuCheckpointProcessUnlock", self._pid, _get_driver().CUcheckpointUnlockArgs())
 
 
-def _integer(name: str, value: object) -> int:
+def _integer(name: str, value: object, minimum: int, condition: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} must be an int")
     number = int(value)
-    minimum, text = (1, "a positive int") if name == "pid" else (0, ">= 0")
     if number < minimum:
-        raise ValueError(f"{name} must be {text}")
-    if number > _MAXIMUM[name] and name != "pid":
-        raise OverflowError(f"{name} must be at most {_MAXIMUM[name]}, got {number}")
+        raise ValueError(f"{name} must be {condition}")
     return number
+
+
+def _require_at_most(maximum: int, name: str, number: int) -> None:
+    if number > maximum:
+        raise OverflowError(f"{name} must be at most {maximum}, got {number}")
 
 
 def _pairs(mapping: object) -> list[tuple[bytes, bytes]]:
@@ -245,8 +250,7 @@ _UNSUPPORTED = (
 def _call(name: str, pid: int, *args: Any) -> Any:
     """Call the driver; raise RuntimeError if unsupported, CUDAError if the call fails."""
     driver = _get_driver()
-    if pid > _MAXIMUM["pid"]:
-        raise OverflowError(f"pid must be at most {_MAXIMUM['pid']}, got {pid}")
+    _require_at_most(_MAXIMUM_PID, "pid", pid)
     return _check(driver, name, *getattr(driver, name)(pid, *args))
 
 

@@ -118,14 +118,17 @@ def _c_text(text, label):
     return text.encode()
 
 
+def _device_index(device):
+    """Return an index that ctypes does not truncate; -1 becomes the last one, which is unused."""
+    return device if device in range(1 << 32) else -1
+
+
 def read_sensor(device, name):
     import ctypes as c
 
-    value = c.c_longlong()
-    is_read = 0 <= device < 1 << 31 and load_management().halfwarp_nvml_read(
-        device, _c_text(name, "the name of a sensor"), c.byref(value)
-    )
-    if not is_read:
+    value, sensor = c.c_longlong(), _c_text(name, "the name of a sensor")
+    read = load_management().halfwarp_nvml_read
+    if not read(_device_index(device), sensor, c.byref(value)):
         raise ValueError(f"there is no emulated device {device}")
     return value.value
 
@@ -143,11 +146,8 @@ def set_sensor(device, name, value):
 
 
 def post_event(device, number, data, is_of_system):
-    receivers = (
-        load_management().halfwarp_nvml_post(device, number, data, is_of_system)
-        if 0 <= device < 1 << 31
-        else -1
-    )
+    post = load_management().halfwarp_nvml_post
+    receivers = post(_device_index(device), number, data, is_of_system)
     if receivers < 0:
         raise ValueError(f"there is no emulated device {device}")
     return receivers

@@ -17,6 +17,7 @@ from cuda.core import (
     WorkqueueResource,
     WorkqueueResourceOptions,
 )
+from cuda.core.execution.resources.options import require_counts
 from cuda.core.typing import WorkqueueSharingScopeType
 
 
@@ -214,6 +215,23 @@ def test_invalid_splits_name_the_cause(sm, case):
     options, error, text = REFUSED[case]
     with pytest.raises(error, match=text):
         sm.split(options)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("count", 0), ("coscheduled_sm_count", 1), ("preferred_coscheduled_sm_count", 2)],
+)
+def test_each_count_has_32_bits(name, place):
+    def groups_of(number):
+        group = [8, 2, 2, 0]
+        group[place] = number
+        return [(8, 2, 2, 0), tuple(group)]
+
+    for number in (0, 2**32 - 1):
+        require_counts(groups_of(number))
+    for number, text in ((-1, "non-negative"), (2**32, r"less than 2\*\*32")):
+        with pytest.raises(ValueError, match=f"^{name} must be .*{text}"):
+            require_counts(groups_of(number))
 
 
 def test_too_many_multiprocessors_are_an_error_of_the_driver(sm):

@@ -159,7 +159,7 @@ assert emulation.sensors(1)["temperature"] == 77
 emulation.reset()
 print(emulation.sensors(1) == before)
 for ask in (emulation.sensors, emulation.set_sensors, lambda i: emulation.post_event("clock", i)):
-    for index in (2, -1, 1 << 40):
+    for index in (2, -1, 1 << 32, (1 << 32) + 1, 1 << 40, -1 << 32):
         try:
             ask(index)
         except ValueError as error:
@@ -168,6 +168,23 @@ for ask in (emulation.sensors, emulation.set_sensors, lambda i: emulation.post_e
             raise AssertionError(index)
 """
     assert run_emulated(code, devices="2").stdout.split() == ["power", "power", "unknown", "True"]
+
+
+def test_a_value_of_more_than_64_bits_is_not_truncated(run_emulated):
+    """ctypes would pass the low 64 bits, which are a temperature of -1, 0 or 41."""
+    code = """
+from cuda.core import emulation
+for value in (1 << 63, (1 << 64) - 1, 1 << 64, (1 << 64) + 41, (1 << 65) - 1, 41 - (1 << 64),
+              -(1 << 63), -(1 << 64), -(1 << 63) - 1):
+    try:
+        emulation.set_sensors(temperature=value)
+    except ValueError as error:
+        assert str(error) == f"temperature must be -100 to 300, got {value}"
+    else:
+        raise AssertionError(value)
+print(emulation.sensors()["temperature"])
+"""
+    assert run_emulated(code).stdout.split() == ["41"]
 
 
 def test_other_programs_find_it_in_the_folder(tmp_path):

@@ -46,6 +46,19 @@ def test_a_kernel_is_found_by_its_short_and_its_full_name(saved):
     assert [each.name for each in profile] == ["scale"]
 
 
+def test_texts_of_counters_name_kernel_and_line(saved):
+    kernel = saved(SOURCES["load_neighbors"], launches=2)["kernel"]
+    assert repr(kernel) == f"<kernel, 2 launches: {kernel.as_dict()}>"
+    line = kernel.at(3)
+    assert repr(line) == f"<{line.file}:3 {line.as_dict()}>"
+    assert "'global_load_requests': 16" in repr(line)
+
+
+def test_the_last_line_of_a_source_is_found(saved):
+    source = 'extern "C" __global__ void kernel(float* a, float* b, int* c) { b[0] = a[0]; }'
+    assert saved(source)["kernel"].at(1).source == source
+
+
 def test_an_unknown_kernel_is_an_error_that_lists_the_launched_ones(saved):
     with pytest.raises(KeyError, match=r"no kernel 'scal' .* launched kernels: kernel"):
         saved(SOURCES["load_neighbors"])["scal"]

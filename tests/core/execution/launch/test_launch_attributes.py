@@ -234,6 +234,12 @@ def test_a_window_accepts_the_range_of_a_buffer(device, stream):
         assert (window.base, window.num_bytes) == (int(buffer.handle), 512)
 
 
+@pytest.mark.parametrize("number", [0, 2**64 - 1])
+def test_a_window_has_64_bits(number):
+    window = AccessPolicyWindow(number, number, 0)
+    assert (window.base, window.num_bytes, window.hit_ratio) == (number, number, 0)
+
+
 def test_an_argument_that_changes_the_configuration_during_a_launch_is_safe(stream, kernel, device):
     store = ObjectCode.from_ptx(EMPTY.replace(b"f()", b"f(.param .u64 x)")).get_kernel("f")
 
