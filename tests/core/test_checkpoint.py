@@ -68,7 +68,9 @@ def test_a_timeout_is_not_negative():
 def test_timeout_and_pid_fit_the_types_of_the_driver(own_process):
     own_process.lock(2**32 - 1)  # `unsigned int timeoutMs`
     assert own_process.state == "locked"
-    with pytest.raises(OverflowError, match="^timeout_ms must be at most 4294967295, got 4294967296"):
+    with pytest.raises(
+        OverflowError, match="^timeout_ms must be at most 4294967295, got 4294967296"
+    ):
         own_process.lock(2**32)
     for pid in (2**31, 2**40):  # `int pid`
         with pytest.raises(OverflowError, match=f"^pid must be at most 2147483647, got {pid}$"):

@@ -209,7 +209,15 @@ class TestSlices:
 
     @pytest.mark.parametrize(
         ("total", "slices"),
-        [(0, [200, 200, 200]), (1, [1]), (150, [150]), (450, [200, 200, 50]), (401, [200, 200, 1])],
+        [
+            (0, [200, 200, 200]),
+            (1, [1]),
+            (150, [150]),
+            (450, [200, 200, 50]),
+            (401, [200, 200, 1]),
+            (4000, [200] * 20),
+            (2**32 - 1, [200]),  # the longest wait
+        ],
     )
     def test_their_lengths(self, waited, total, slices):
         assert waited(total, len(slices)) == slices

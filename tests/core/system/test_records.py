@@ -207,8 +207,9 @@ class TestInitialization:
     def test_a_machine_without_devices_is_an_error(self, nvml_device, monkeypatch):
         _nvml_context.validate()
         monkeypatch.setattr(nvml, "device_get_count_v2", lambda: 0)
-        with pytest.raises(system.NotFoundError):
+        with pytest.raises(system.NotFoundError) as caught:
             _nvml_context.validate()
+        assert caught.value.status == nvml.Return.ERROR_NOT_FOUND == 6
 
     def test_validation_initializes(self, run_python):
         code = """

@@ -35,10 +35,7 @@ class Entry(namedtuple("Entry", ("path", "inode", "size", "modified", "used"))):
         return cls(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_atime_ns)
 
     def is_unchanged(self):
-        try:
-            current = Entry.of(self.path, os.lstat(self.path))
-        except FileNotFoundError:
-            return False
+        current = Entry.of(self.path, os.lstat(self.path))
         expected = (self.inode, self.size, self.modified)
         return (current.inode, current.size, current.modified) == expected
 

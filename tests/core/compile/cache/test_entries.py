@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from cuda.core import LaunchConfig, ObjectCode, Program, ProgramOptions, launch
 from cuda.core._compile import read_trusted_file
-from cuda.core.compile.cache import entry, entry_files
+from cuda.core.compile.cache import entry, entry_files, file_stream
 from cuda.core.compile.cache.entry import MAGIC, PLAIN, program_content, split
 from cuda.core.compile.cache.program_data import pack
 from cuda.core.utils import FileStreamProgramCache, InMemoryProgramCache, make_program_cache_key
@@ -225,6 +225,14 @@ class TestFailedWrites:
         assert code.code == good.code and scaled(device, code) == 6
         assert caught[0].filename == __file__
 
+    def test_the_warning_shows_the_line_that_compiles(self, cache, options):
+        make_file_of("tmp")(cache, None)
+        program = Program(SOURCE, "c++", options)
+        call = compile("program.compile('cubin', cache=cache)", "a client", "eval")
+        with pytest.warns(RuntimeWarning, match="could not store it") as caught:
+            eval(call, {"program": program, "cache": cache})
+        assert [each.filename for each in caught] == ["a client"]
+
     @pytest.mark.parametrize("step", ["fsync", "replace", "mkdir", "utime"])
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
     def test_a_full_disk_returns_the_result(self, cache, options, monkeypatch, step, number):
@@ -321,6 +329,8 @@ class TestEarlierFolders:
             assert (cache.stats()["hits"], cache.stats()["writes"]) == (hits, 0)
             assert len(code.symbol_mapping) == 2 and scaled(device, code) == 6
             assert not data.exists()
+            added = file_of(cache).stat().st_size - len(code.code)
+            assert cache._tracked_size_bytes == added > 0
         assert file_of(cache).read_bytes().endswith(MAGIC)
 
     @pytest.mark.parametrize("is_image", [True, False])
@@ -348,12 +358,11 @@ class TestEarlierFolders:
         assert compile_cubin(cache, options).symbol_mapping and data.exists()
 
     @pytest.mark.parametrize("remove", ["clear", "prune", "delete"])
-    def test_removals_include_the_program_data(self, earlier, remove):
+    def test_removals_include_the_program_data(self, earlier, monkeypatch, remove):
         cache, data = earlier
         if remove == "delete":
-            digest = data.parent.name + data.name
-            assert cache._files.remove(digest)
-            cache._earlier.remove(digest)
+            monkeypatch.setattr(file_stream, "_digest", lambda key: data.parent.name + data.name)
+            del cache["k"]
         else:
             cache.clear() if remove == "clear" else cache.prune(0)
         assert len(cache) == 0 and not data.exists()
@@ -402,7 +411,8 @@ class TestRefusedMoves:
                 raise PermissionError(errno.EACCES, "held open")
 
         monkeypatch.setattr(entry_files.os, "replace", replace)
-        monkeypatch.setattr(entry_files.time, "sleep", lambda seconds: None)
+        self.waits = []
+        monkeypatch.setattr(entry_files.time, "sleep", self.waits.append)
         return tries
 
     def test_elsewhere_the_error_is_the_users(self, monkeypatch):
@@ -421,3 +431,4 @@ class TestRefusedMoves:
             result = entry_files._replace("a", "b")
         assert result is moved
         assert tries == [("a", "b")] * count
+        assert self.waits == [0.005, 0.01, 0.02, 0.05, 0.1][: count - 1]

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 import zlib
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -84,6 +85,56 @@ def test_a_missing_file_is_no_file(tmp_path):
     assert not entry_files._is_file(path)
     path.write_bytes(b"")
     assert entry_files._is_file(path) and not entry_files._is_file(tmp_path)
+
+
+def test_a_missing_or_foreign_file_has_no_content(files):
+    assert files.read(DIGEST) == (None, 0)
+    path = Path(files.path(DIGEST))
+    path.parent.mkdir()
+    path.symlink_to("nothing")
+    assert files.read(DIGEST) == (None, 0)
+
+
+def test_a_read_that_notes_the_use_closes_the_file(files):
+    files.write(DIGEST, b"x")
+    before = os.listdir("/proc/self/fd")
+    for _ in range(3):
+        os.utime(files.path(DIGEST), (1000, 2000))
+        assert files.read(DIGEST)[0] == b"x"
+    assert os.stat(files.path(DIGEST)).st_atime > 1000
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_a_listed_file_that_is_missing_counts_as_removed(files):
+    files.write(DIGEST, b"x")
+    (listed,) = files.scan()
+    assert listed.remove() is True and listed.remove() is True
+
+
+def test_a_file_that_cannot_be_removed_remains(files, monkeypatch):
+    def refuse(path):
+        raise OSError(errno.EROFS, "read-only")
+
+    files.write(DIGEST, b"x")
+    (listed,) = files.scan()
+    monkeypatch.setattr(os, "unlink", refuse)
+    assert listed.remove() is False
+
+
+def test_a_parent_that_another_process_creates_is_accepted(tmp_path, monkeypatch):
+    """The caller restarts the write after the missing parent was created."""
+    real, calls = os.mkdir, []
+
+    def create_between(path, mode=0o777):
+        calls.append(path)
+        if len(calls) == 1:
+            raise FileNotFoundError(errno.ENOENT, "no parent", path)
+        real(path, mode)
+
+    monkeypatch.setattr(os, "mkdir", create_between)
+    with pytest.raises(FileNotFoundError, match="no parent"):
+        entry_files._make_folder(str(tmp_path / "group"))
+    assert calls == [str(tmp_path / "group"), str(tmp_path)]
 
 
 def test_a_writer_has_an_hour(monkeypatch):
@@ -170,6 +221,17 @@ class TestLimits:
         cache["a"] = b"x"
         assert cache.evictions == [1600] * is_measured
 
+    @pytest.mark.parametrize("measure", ["clear", "prune"])
+    def test_a_measurement_starts_the_count_again(self, tmp_path, monkeypatch, measure):
+        cache, evictions = FileStreamProgramCache(tmp_path, max_size_bytes=1600), []
+        cache["a"] = b"x" * 60
+        cache.clear() if measure == "clear" else cache.prune(1600)
+        monkeypatch.setattr(cache, "_evict", evictions.append)
+        cache["b"] = b"x" * 100
+        assert evictions == []
+        cache["c"] = b"x"
+        assert evictions == [1600]
+
     def test_lookups_are_counted(self, cache):
         cache["a"] = b"x"
         assert cache["a"] == b"x" and cache.get("b") is None and cache.get("c") is None
@@ -181,6 +243,10 @@ class TestLimits:
         cache.clear()
         assert os.listdir(cache._files.folder) == []
         assert command.main(cache._root, None, True) == 0
+
+    def test_a_missing_folder_of_the_user_is_no_failure(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        assert command.main(None, None, False) == 0
 
 
 def test_a_new_clock_has_no_use(monkeypatch):

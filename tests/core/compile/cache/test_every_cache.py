@@ -124,6 +124,11 @@ class TestLimit:
         with pytest.raises(ValueError, match="must be positive or None"):
             make(max_size_bytes=size)
 
+    def test_the_smallest_limit_is_one_byte(self, make):
+        cache = make(max_size_bytes=1)
+        cache["a"], cache["b"] = b"1", b"2"
+        assert cache.get("a") is None and cache["b"] == b"2"
+
     def test_the_least_recently_used_entry_is_evicted_first(self, make):
         cache = make(max_size_bytes=10)
         cache["a"], cache["b"] = b"12345", b"12345"
