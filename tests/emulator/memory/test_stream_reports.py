@@ -88,11 +88,11 @@ def test_copies_of_holes_are_reported_unless_they_are_padding(run_emulated, tmp_
     cases = repr([(size, holes) for size, holes, _ in HOLES])
     path = tmp_path / "reports.jsonl"
     done = run_emulated(RAW + COPIES, cases, check="init", report=path)
-    found = {}
+    reports = {}
     for text in reports_of(path):
         if text.startswith("uninitialized: "):
             base = re.search(r"allocation at (0x[0-9a-f]+)", text)[1]
-            found[base] = text.splitlines()[0]
+            reports[base] = text.splitlines()[0]
     bases = done.stdout.split()
     expected = {
         base: f"uninitialized: copy to the host of {size} bytes, of which nobody wrote "
@@ -100,7 +100,7 @@ def test_copies_of_holes_are_reported_unless_they_are_padding(run_emulated, tmp_
         for base, (size, holes, is_padding) in zip(bases, HOLES, strict=True)
         if not is_padding
     }
-    assert found == expected
+    assert reports == expected
 
 
 @pytest.mark.parametrize("is_met", [True, False])
