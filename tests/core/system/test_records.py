@@ -6,9 +6,9 @@ import os
 from types import SimpleNamespace
 
 import pytest
-from cuda.bindings import nvml
+from cuda.bindings import driver, nvml
 from cuda.core import system
-from cuda.core.system import _numbers, _nvml_context, _system, typing
+from cuda.core.system import _numbers, _nvml_context, _old_spellings, _system, typing
 
 ATTRIBUTES = (
     "multiprocessor_count",
@@ -119,6 +119,18 @@ def test_thresholds_are_fields_from_ada_on(nvml_device, monkeypatch, recwarn, nu
 def test_digits_of_the_version_of_cuda(nvml_device, monkeypatch):
     monkeypatch.setattr(nvml, "system_get_cuda_driver_version_v2", lambda: 12047)
     assert system.get_user_mode_driver_version() == (12, 4)
+
+
+def test_the_full_version_has_three_numbers(nvml_device, monkeypatch):
+    monkeypatch.setattr(nvml, "system_get_cuda_driver_version_v2", lambda: 12047)
+    assert _old_spellings.get_driver_version_full() == (12, 4, 0)
+
+
+@pytest.mark.parametrize(("status", "version"), [("SUCCESS", 12040), ("ERROR_UNKNOWN", 0)])
+def test_a_failed_query_of_the_driver_returns_0(monkeypatch, status, version):
+    result = driver.CUresult[f"CUDA_{status}"], 12040
+    monkeypatch.setattr(driver, "cuDriverGetVersion", lambda: result)
+    assert _system._query_driver("cuDriverGetVersion") == version
 
 
 def test_a_repair_is_pending_for_channels_and_clusters_apart():
