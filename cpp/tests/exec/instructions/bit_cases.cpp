@@ -53,6 +53,15 @@ void add_funnels(case_list& list) {
   }
 }
 
+uint64_t inserted(sources s, int from, int count, int bits) {
+  uint64_t result = s[1];
+  for (int i = 0; i < count && from + i < bits; ++i) {
+    uint64_t mask = uint64_t{1} << (from + i);
+    result = bit(s[0], i) ? result | mask : result & ~mask;
+  }
+  return result;
+}
+
 void add_fields(case_list& list, int bits) {
   kind k = kind_of(bits);
   std::string w = to_string(bits);
@@ -70,18 +79,19 @@ void add_fields(case_list& list, int bits) {
                       return result;
                     }});
   }
+  // Only the low byte of a length in a register counts.
+  for (int from : {0, 1, 31, 63, 255}) {
+    std::string text = "bfi.b" + w + " d, a, b, " + to_string(from) + ", c";
+    list.push_back({text, k, {k, k, kind::i32}, [=](sources s) {
+                      const int count = static_cast<int>(s[2] & 0xff);
+                      return inserted(s, from, count, bits);
+                    }});
+  }
   for (auto [first, length] :
        {std::pair{0, 8}, {5, 20}, {31, 4}, {40, 9}, {200, 1}, {3, 0}, {0, 255}, {63, 64}}) {
     std::string text = "bfi.b" + w + " d, a, b, " + to_string(first) + ", " + to_string(length);
     int from = first, count = length;
-    list.push_back({text, k, {k, k}, [=](sources s) {
-                      uint64_t result = s[1];
-                      for (int i = 0; i < count && from + i < bits; ++i) {
-                        uint64_t mask = uint64_t{1} << (from + i);
-                        result = bit(s[0], i) ? result | mask : result & ~mask;
-                      }
-                      return result;
-                    }});
+    list.push_back({text, k, {k, k}, [=](sources s) { return inserted(s, from, count, bits); }});
   }
 }
 
