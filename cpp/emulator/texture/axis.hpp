@@ -12,12 +12,10 @@ namespace halfwarp::emulator::texture {
 
 // Filter weights are fixed-point numbers with 8 fractional bits; `whole` is 1.0.
 inline constexpr std::int64_t whole = 256;
-// Coordinates are clamped to this magnitude, which is outside of every image.
+// Coordinates are clamped to this magnitude, an even number outside of every image.
 inline constexpr double far_away = 1073741824.0;
 // The precision of a normalized coordinate on a device: values just below 0.2 stay below it.
 inline constexpr double coordinate_steps = 8388608.0;
-// Coordinates from here on are even integers.
-inline constexpr float even = 16777216.0f;
 inline constexpr std::int64_t outside = -1;
 
 // Rounds down a number of less than 63 bits. std::floor is a call unless the target has an
@@ -40,8 +38,8 @@ constexpr std::int64_t share_of(std::int64_t weight, std::int64_t part) noexcept
 
 // Two adjacent elements along one axis, and the weight of the second.
 struct taps {
-  std::int64_t first = 0, second = 0;
-  std::int64_t weight = 0;  // in units of 1/256
+  std::int64_t first, second;
+  std::int64_t weight;  // in units of 1/256
 };
 
 class axis {
@@ -56,8 +54,8 @@ class axis {
 
   // Returns a coordinate in elements.
   double place(float coordinate) const noexcept {
-    if (!is_normalized_) return bounded(static_cast<double>(coordinate));
-    return bounded(normalized(coordinate) * static_cast<double>(extent_));
+    const double at = bounded(static_cast<double>(coordinate));
+    return is_normalized_ ? normalized(at) * static_cast<double>(extent_) : at;
   }
 
   // Returns the element at a place, or `outside`.
@@ -76,17 +74,13 @@ class axis {
   }
 
   // Reduces a normalized coordinate to the first period of a periodic address mode.
-  double normalized(float coordinate) const noexcept {
-    if (std::isnan(coordinate)) return 0;
-    const bool is_even = std::fabs(coordinate) >= even;
-    if (is_even) return is_periodic() ? 0.0 : static_cast<double>(coordinate);
-    const double steps =
-        static_cast<double>(floor_of(static_cast<double>(coordinate) * coordinate_steps));
-    const double at = steps / coordinate_steps;
+  double normalized(double coordinate) const noexcept {
+    const double at =
+        static_cast<double>(floor_of(coordinate * coordinate_steps)) / coordinate_steps;
     if (!is_periodic()) return at;
     if (requested_ == CU_TR_ADDRESS_MODE_WRAP) return at - static_cast<double>(floor_of(at));
     const double place = at - static_cast<double>(2 * floor_of(at / 2));
-    return place < 1 ? place : 2 - place;
+    return std::min(place, 2 - place);
   }
 
   // Returns the element for an index, or `outside`. Wrap and mirror need normalized coordinates;
@@ -97,7 +91,7 @@ class axis {
     if (!is_periodic() || !is_normalized_) return std::clamp<std::int64_t>(index, 0, extent_ - 1);
     if (requested_ == CU_TR_ADDRESS_MODE_WRAP) return (index % extent_ + extent_) % extent_;
     const std::int64_t place = (index % (2 * extent_) + 2 * extent_) % (2 * extent_);
-    return place < extent_ ? place : 2 * extent_ - 1 - place;
+    return std::min(place, 2 * extent_ - 1 - place);
   }
 
   std::int64_t extent_;

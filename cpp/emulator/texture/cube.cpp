@@ -2,7 +2,6 @@
 // Converts between directions and points of cube faces.
 #include "emulator/texture/cube.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace halfwarp::emulator::texture {
@@ -30,7 +29,7 @@ float along(const std::array<float, 3>& vector_components, axis direction) noexc
 std::uint32_t face_of(const std::array<float, 3>& direction) noexcept {
   const float x = std::fabs(direction[0]), y = std::fabs(direction[1]), z = std::fabs(direction[2]);
   const std::uint32_t longest = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
-  return 2 * longest + (direction[longest] >= 0 ? 0 : 1);
+  return 2 * longest + (std::signbit(direction[longest]) ? 1 : 0);
 }
 
 }  // namespace
@@ -71,8 +70,7 @@ face_element across_edge(const face_element& element, std::int64_t extent) noexc
   direction[t.index] = t.sign * place(element.y);
   const face_point point = on_cube(direction);
   const auto index = [extent](float at) {
-    const auto place = static_cast<std::int64_t>(std::floor(at * static_cast<float>(extent)));
-    return std::clamp<std::int64_t>(place, 0, extent - 1);
+    return static_cast<std::int64_t>(at * static_cast<float>(extent));
   };
   return {point.face, index(point.s), index(point.t)};
 }

@@ -38,6 +38,9 @@ struct alignas(64) lanes_of {
   T lane[warp_lanes];
 };
 
+// Coordinates from here on are even integers.
+constexpr float even = 16777216.0f;
+
 // The elements that a filter selects along an axis, negative where they are outside.
 struct axis_taps {
   lanes_of<std::int32_t> first, second;

@@ -86,7 +86,7 @@ void add(color& to, const color& value, float weight) noexcept {
 
 // Returns a coordinate in elements of an axis.
 double place_on_axis(const axis& along, const fetch_point& point, std::size_t number) noexcept {
-  return point.is_index ? bounded(point.index[number]) : along.place(point.at[number]);
+  return point.is_index ? point.index[number] : along.place(point.at[number]);
 }
 
 std::int64_t layer_of(const binding& source, const fetch_point& point) noexcept {
