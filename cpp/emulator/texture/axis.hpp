@@ -55,7 +55,7 @@ class axis {
   // Returns a coordinate in elements.
   double place(float coordinate) const noexcept {
     const double at = bounded(static_cast<double>(coordinate));
-    return is_normalized_ ? normalized(at) * static_cast<double>(extent_) : at;
+    return is_normalized_ ? bounded(normalized(at) * static_cast<double>(extent_)) : at;
   }
 
   // Returns the element at a place, or `outside`.

@@ -125,7 +125,6 @@ placed_point place(const binding& source, const fetch_point& point,
 
 struct axis_taps {
   std::array<taps, 3> of{};
-  std::int64_t slice = 0;
 };
 
 axis_taps find_taps(const reader& r, const placed_point& at, const image_level& level,
@@ -138,7 +137,6 @@ axis_taps find_taps(const reader& r, const placed_point& at, const image_level& 
   for (int i = 0; i < at.axes; ++i) {
     result.of[i] = taps_of(at.is_cube ? axis{extents[i]} : axis{r.source, i, extents[i]}, at.at[i]);
   }
-  result.slice = at.slice;
   if (at.axes == 1) result.of[1] = taps_of({r.source, 1, 1}, 0);
   if (at.axes < 3) result.of[2] = {at.slice, outside, 0};
   return result;
