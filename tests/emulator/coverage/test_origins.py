@@ -2,6 +2,7 @@
 """The file and line of each line of a program."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -55,10 +56,50 @@ def kernel(*lines):
         ("f(1);\nf(2);", "f(1);\nf(3);", {}),  # it defines no function of a device
         ("__device__\nint a;", "__device__\nint b;", {1: 1, 2: 2}),
         ("__shared__ int a;\nabcdefgh", "// __device__\nabcdefgh", {}),  # too short to match
+        ("int b;\nabcdefghi", "//__device__\nabcdefghi", {1: 1, 2: 2}),  # a character more
+        # Of lines with more than two characters, a half is equal; shorter ones do not count.
+        ("abcdefghi\nx();", "__device__ a\nabcdefghi\n};\n};\n};", {1: 2}),
+        ("abcdefghi\n", "abcdefghi\n__device__\na()", {}),
+        ("abcdefghi\na()", "abcdefghi\n__device__\n__global__\na()", {1: 1, 2: 4}),
+        ("abcdefghi\n};\n};", "abcdefghi\n};\n};\n__device__\nint b;", {}),
     ],
 )
 def test_lines_of_a_text_that_was_completed(program, text, expected):
     assert _similar_positions(program, text) == expected
+
+
+def test_lines_that_recur_often_are_matched():
+    program = kernel(*["f(1);"] * 300)
+    text = kernel("g(2);", *["f(1);"] * 300)
+    assert _similar_positions(program, text)[301] == 302
+
+
+def test_a_text_after_a_first_blank_line():
+    assert _positions("\na\nb", "a\nb") == {2: 1, 3: 2}
+
+
+def test_a_search_ends_where_all_lines_are_found(tree):
+    literal = Literal("__device__ int a;", [1], 0)
+    texts = iter([("a.cu", literal), ("b.cu", literal)])
+    everywhere = Origins(lambda path: True, list)
+    everywhere._texts = lambda name: texts
+    assert everywhere.find(literal.text, "") == {1: ("a.cu", 1)}
+    assert list(texts) == [("b.cu", literal)]
+
+
+def test_only_measured_python_files_are_searched(tmp_path, monkeypatch):
+    paths = [str(tmp_path / name) for name in ("a.py", "b.py")]
+    for path in paths:
+        Path(path).write_text(f"text = {kernel('f();')!r}")
+    monkeypatch.setattr(origins, "_python_files", lambda: paths)
+    found = Origins(lambda path: path == paths[1], list)._texts("")
+    assert [path for path, _ in found] == paths[1:]
+
+
+def test_a_stamp_is_the_time_of_the_last_change(tmp_path):
+    os.utime(tmp_path, ns=(5, 7000))
+    assert origins._stamp(tmp_path) == 7000
+    assert origins._stamp(tmp_path / "absent") == 0
 
 
 def test_a_file_is_one_literal(tmp_path):

@@ -98,6 +98,25 @@ def test_a_long_field_is_shortened(tmp_path):
     assert len(str(caught.value)) < len(str(path)) + 150
 
 
+@pytest.mark.parametrize(("length", "end"), [(40, "'"), (41, "...'")])
+def test_a_message_shows_forty_characters_of_a_field(length, end):
+    with pytest.raises(ValueError) as caught:
+        log.number_of("size", "x" * length, 10)
+    assert str(caught.value) == f"size must be a number, got '{'x' * 40}{end}"
+
+
+def test_the_largest_number_fits_in_64_bits():
+    largest = (1 << 64) - 1
+    assert log.number_of("size", str(largest), 10) == largest
+    with pytest.raises(ValueError, match="^size must fit in 64 bits, got '18446744073709551616'$"):
+        log.number_of("size", str(largest + 1), 10)
+
+
+def test_each_field_has_its_base():
+    call = log.parse(2, "10,11,free,10,12,11")
+    assert call == log.Call(2, 10, 11, "free", 0x10, 12, 0x11)
+
+
 @pytest.mark.parametrize(("kind", "limit"), [("threads", 1000), ("streams", 10_000)])
 def test_the_number_of_threads_and_streams_is_limited(tmp_path, kind, limit):
     row = "1,{},allocate,0x0,0,0x1" if kind == "threads" else "1,1,allocate,0x0,0,{:#x}"
@@ -117,4 +136,14 @@ def test_a_huge_log_is_refused_without_reading_it_all(
     path = tmp_path / "log.csv.gz"
     path.write_bytes((gzip.compress(part) if is_compressed else part) * members)
     with pytest.raises(log.LogError, match="is larger than 1 MiB.*replay a part of the log"):
+        log.read(path)
+
+
+def test_a_log_of_the_most_bytes_is_read(tmp_path, monkeypatch):
+    assert log.MAX_BYTES == 256 << 20
+    path = written(tmp_path / "log.csv", [HEADER, *GOOD])
+    monkeypatch.setattr(log, "MAX_BYTES", path.stat().st_size)
+    assert len(log.read(path)) == 3
+    monkeypatch.setattr(log, "MAX_BYTES", path.stat().st_size - 1)
+    with pytest.raises(log.LogError, match="file is larger than"):
         log.read(path)
