@@ -256,7 +256,8 @@ void address_space::fill(const allocation& record) const {
     fill_range(record.base, record.size);
   } else {
     fill_range(record.base, filled_bytes);
-    fill_range((record.end() - filled_bytes) / 4 * 4, filled_bytes);
+    // The last word may reach into the red zone.
+    fill_range((record.end() + 3) / 4 * 4 - filled_bytes, filled_bytes);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "emulator/memory/address_space.hpp"
 #include "emulator/memory/arena.hpp"
@@ -192,6 +193,38 @@ TEST(heap, blocks_use_its_bytes_until_they_are_freed) {
   EXPECT_EQ(heap.release(space, other, "there").status, free_status::not_the_base);
   EXPECT_TRUE(space.find_live(other));
 }
+
+// ---- the bytes of fresh memory
+
+class fresh_memory : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(fresh_memory, has_its_pattern_at_both_ends) {
+  constexpr std::uint64_t filled = 16 << 20;
+  address_space space{{.devices = 1, .device_capacity = 64 << 20}};
+  allocation_request request;
+  request.size = GetParam();
+  const address base = space.allocate(request).value();
+  std::array<std::byte, 4> pattern;
+  std::memcpy(pattern.data(), space.view(base), 4);
+  EXPECT_NE(pattern[0], std::byte{0});
+  const auto count_of_others = [&](std::uint64_t first, std::uint64_t end) {
+    const std::byte* const bytes = space.view(base);
+    std::uint64_t count = 0;
+    for (auto i = first; i < end; ++i) count += bytes[i] != pattern[i % 4];
+    return count;
+  };
+  const std::uint64_t low = std::min(filled, request.size);
+  const std::uint64_t high = std::max(low, (request.size - low + 3) / 4 * 4);
+  EXPECT_EQ(count_of_others(0, low), 0u);
+  EXPECT_EQ(count_of_others(high, request.size), 0u);
+  if (low + 4 < high) {
+    EXPECT_NE(count_of_others(low, high - 3), 0u) << "the middle is untouched";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, fresh_memory,
+                         testing::Values(1, 7, (1 << 18) - 1, 1 << 18, (32 << 20) - 1, 32 << 20,
+                                         (32 << 20) + 1, (32 << 20) + 3, (32 << 20) + 12));
 
 // ---- the states of bytes
 
