@@ -138,13 +138,13 @@ std::vector<exchange> reductions() {
   using u32 = std::uint32_t;
   using i32 = std::int32_t;
   const auto less = [](auto a, auto b) { return a < b ? a : b; };
-  const auto more = [](auto a, auto b) { return a < b ? b : a; };
+  const auto greater = [](auto a, auto b) { return a < b ? b : a; };
   return {{"redux.sync.add.u32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a + b; })},
           {"redux.sync.add.s32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a + b; })},
           {"redux.sync.min.u32 r, v, m;", fold<u32>(less)},
-          {"redux.sync.max.u32 r, v, m;", fold<u32>(more)},
+          {"redux.sync.max.u32 r, v, m;", fold<u32>(greater)},
           {"redux.sync.min.s32 r, v, m;", fold<i32>(less)},
-          {"redux.sync.max.s32 r, v, m;", fold<i32>(more)},
+          {"redux.sync.max.s32 r, v, m;", fold<i32>(greater)},
           {"redux.sync.and.b32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a & b; })},
           {"redux.sync.or.b32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a | b; })},
           {"redux.sync.xor.b32 r, v, m;", fold<u32>([](u32 a, u32 b) { return a ^ b; })}};

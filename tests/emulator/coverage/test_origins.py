@@ -57,7 +57,7 @@ def kernel(*lines):
         ("__device__\nint a;", "__device__\nint b;", {1: 1, 2: 2}),
         ("__shared__ int a;\nabcdefgh", "// __device__\nabcdefgh", {}),  # too short to match
         ("int b;\nabcdefghi", "//__device__\nabcdefghi", {1: 1, 2: 2}),  # a character more
-        # Of lines with more than two characters, a half is equal; shorter ones do not count.
+        # The search compares lines with more than two characters, and a half of them is equal.
         ("abcdefghi\nx();", "__device__ a\nabcdefghi\n};\n};\n};", {1: 2}),
         ("abcdefghi\n", "abcdefghi\n__device__\na()", {}),
         ("abcdefghi\na()", "abcdefghi\n__device__\n__global__\na()", {1: 1, 2: 4}),
@@ -92,8 +92,8 @@ def test_only_measured_python_files_are_searched(tmp_path, monkeypatch):
     for path in paths:
         Path(path).write_text(f"text = {kernel('f();')!r}")
     monkeypatch.setattr(origins, "_python_files", lambda: paths)
-    found = Origins(lambda path: path == paths[1], list)._texts("")
-    assert [path for path, _ in found] == paths[1:]
+    texts = Origins(lambda path: path == paths[1], list)._texts("")
+    assert [path for path, _ in texts] == paths[1:]
 
 
 def test_a_stamp_is_the_time_of_the_last_change(tmp_path):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of the matrix instructions that the decoder accepts: those of the tables of the PTX
-// manual, and no others.
+// The decoder accepts the matrix instructions of the tables in the PTX manual, and refuses all
+// other forms.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -94,10 +94,10 @@ TEST(texture_axis, takes_the_address_mode_of_its_number) {
 TEST(texture_axis, mixes_two_elements) {
   const axis along = axis_with(CU_TR_ADDRESS_MODE_BORDER, false);
   const auto expect = [&](double place, std::int64_t first, std::int64_t second, int weight) {
-    const taps found = along.taps_at(place);
-    EXPECT_EQ(found.first, first) << place;
-    EXPECT_EQ(found.second, second) << place;
-    EXPECT_EQ(found.weight, weight) << place;
+    const taps mixed = along.taps_at(place);
+    EXPECT_EQ(mixed.first, first) << place;
+    EXPECT_EQ(mixed.second, second) << place;
+    EXPECT_EQ(mixed.weight, weight) << place;
   };
   expect(0.0, outside, 0, 128);
   expect(0.5, 0, 1, 0);

@@ -23,10 +23,10 @@ TEST(texture_cube, finds_points_of_faces) {
   for (std::uint32_t face = 0; face < 6; ++face) {
     for (const float s : {-0.75f, -0.25f, 0.0f, 0.5f}) {
       for (const float t : {-0.5f, 0.0f, 0.25f, 0.75f}) {
-        const face_point found = on_cube(direction_of(face, 2, 2 * s, 2 * t));
-        EXPECT_EQ(found.face, face);
-        EXPECT_EQ(found.s, (s + 1) / 2);
-        EXPECT_EQ(found.t, (t + 1) / 2);
+        const face_point point = on_cube(direction_of(face, 2, 2 * s, 2 * t));
+        EXPECT_EQ(point.face, face);
+        EXPECT_EQ(point.s, (s + 1) / 2);
+        EXPECT_EQ(point.t, (t + 1) / 2);
       }
     }
   }
@@ -42,10 +42,10 @@ TEST(texture_cube, selects_the_later_of_equal_axes) {
 }
 
 TEST(texture_cube, has_the_center_of_the_first_face_for_no_direction) {
-  const face_point found = on_cube({0, 0, 0});
-  EXPECT_EQ(found.face, 0u);
-  EXPECT_EQ(found.s, 0.5f);
-  EXPECT_EQ(found.t, 0.5f);
+  const face_point point = on_cube({0, 0, 0});
+  EXPECT_EQ(point.face, 0u);
+  EXPECT_EQ(point.s, 0.5f);
+  EXPECT_EQ(point.t, 0.5f);
 }
 
 TEST(texture_cube, measures_steps_on_one_face) {
@@ -110,12 +110,12 @@ TEST(texture_cube, continues_beyond_edges) {
       for (std::int64_t i = 0; i < extent; ++i) {
         for (const face_element& beyond :
              {face_element{face, -1, i}, {face, extent, i}, {face, i, -1}, {face, i, extent}}) {
-          const face_element found = across_edge(beyond, extent);
+          const face_element point = across_edge(beyond, extent);
           const face_element expected = nearest(beyond, extent);
           SCOPED_TRACE(testing::Message() << face << ' ' << beyond.x << ' ' << beyond.y);
-          EXPECT_EQ(found.face, expected.face);
-          EXPECT_EQ(found.x, expected.x);
-          EXPECT_EQ(found.y, expected.y);
+          EXPECT_EQ(point.face, expected.face);
+          EXPECT_EQ(point.x, expected.x);
+          EXPECT_EQ(point.y, expected.y);
         }
       }
     }

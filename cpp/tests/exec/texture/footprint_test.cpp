@@ -212,7 +212,7 @@ TEST(texture_cubemap, clamps_at_edges_that_have_seams) {
   EXPECT_EQ(image.number(on_front(0.375f, 0.0001f)), value_at(1, 0, 4));
 }
 
-// The face of +x lies on the right, that of +y above, as the table of the guide has them.
+// In the table of the guide, the face of +x lies on the right, and the face of +y lies above.
 TEST(texture_cubemap, mixes_the_elements_of_adjacent_faces) {
   sampled image = cubes(2);
   image.source.descriptor.filterMode = CU_TR_FILTER_MODE_LINEAR;
@@ -223,7 +223,7 @@ TEST(texture_cubemap, mixes_the_elements_of_adjacent_faces) {
     EXPECT_EQ(image.number(on_front(0.375f, 0, layer)), (value(1, 0, 4) + value(1, 3, 2)) / 2);
     EXPECT_NEAR(image.number(on_front(0.99999f, 0.00001f, layer)),
                 (value(3, 0, 4) + value(0, 0, 0) + value(3, 3, 2)) / 3, 0.01);
-    // The face of -x lies on the left, that of -y below.
+    // The face of -x lies on the left, and the face of -y lies below.
     EXPECT_NEAR(image.number(on_front(0.00001f, 0.99999f, layer)),
                 (value(0, 3, 4) + value(3, 3, 1) + value(0, 0, 3)) / 3, 0.01);
   }

@@ -86,10 +86,10 @@ TEST(texture_sampler, converts_normalized_and_srgb_components) {
   const fetch_point point = at(geometry::line, {});
   for (const bool is_srgb : {false, true}) {
     if (is_srgb) image.source.descriptor.flags = CU_TRSF_SRGB;
-    const texel found = image.fetched(point);
+    const texel result = image.fetched(point);
     for (unsigned i = 0; i < 4; ++i) {
       const float fraction = static_cast<float>(100 + 16 * i) / 255;
-      EXPECT_EQ(std::bit_cast<float>(found[i]), is_srgb && i < 3 ? from_srgb(fraction) : fraction);
+      EXPECT_EQ(std::bit_cast<float>(result[i]), is_srgb && i < 3 ? from_srgb(fraction) : fraction);
     }
   }
   sampled wide{{CU_AD_FORMAT_UNSIGNED_INT16, 1}};
@@ -164,11 +164,11 @@ TEST(texture_sampler, gathers_around_a_point) {
   image.add_level<float>(4, 4, 1, value_at);
   const fetch_point point = at(geometry::plane, {2.0f, 3.0f, 0});
   for (unsigned component = 0; component < 2; ++component) {
-    const texel found = gather(image.source, image.bytes.data(), point, component);
+    const texel result = gather(image.source, image.bytes.data(), point, component);
     const auto expected = [&](int x, int y) {
       return std::bit_cast<std::uint32_t>(value_at(x, y, 0) + 16 * static_cast<float>(component));
     };
-    EXPECT_EQ(found, (texel{expected(1, 3), expected(2, 3), expected(2, 2), expected(1, 2)}));
+    EXPECT_EQ(result, (texel{expected(1, 3), expected(2, 3), expected(2, 2), expected(1, 2)}));
   }
 }
 
@@ -192,9 +192,9 @@ TEST(texture_sampler, finds_bytes_of_surfaces) {
   const sampled image = floats(4, 3, 2);
   const image_level& level = image.source.image.levels[0];
   const auto offset = [&](std::int64_t x, std::int64_t y, std::int64_t z, std::uint32_t size) {
-    const std::byte* found =
+    const std::byte* result =
         find_surface_bytes(image.source.image, image.bytes.data(), {x, y, z}, size);
-    return found ? found - image.bytes.data() : -1;
+    return result ? result - image.bytes.data() : -1;
   };
   const auto expected =
       static_cast<std::int64_t>(level.offset + level.slice_pitch + 2 * level.row_pitch + 12);
