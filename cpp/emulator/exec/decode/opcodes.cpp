@@ -159,9 +159,18 @@ constexpr opcode_decoder decoders[] = {
 constexpr bool is_before(const opcode_decoder& a, const opcode_decoder& b) {
   return a.name < b.name;
 }
-static_assert(std::is_sorted(std::begin(decoders), std::end(decoders), is_before));
-// Every opcode has a decoder, but for multimem, whose rows are all refused.
-static_assert(std::size(decoders) + 1 == static_cast<std::size_t>(opcode::unknown));
+
+// Returns whether every opcode has one decoder, in order. All rows of multimem are refused, so that
+// it has none.
+constexpr bool is_complete() {
+  std::size_t next = 0;
+  for (const opcode_decoder& each : decoders) {
+    if (static_cast<opcode>(next) == opcode::multimem) ++next;
+    if (each.name != static_cast<opcode>(next++)) return false;
+  }
+  return static_cast<opcode>(next) == opcode::unknown;
+}
+static_assert(is_complete());
 
 void require_form(const function_decoder& d, const ptx::instruction_row& row) {
   const ptx::mnemonic& m = d.spelling();
