@@ -29,7 +29,7 @@ float along(const std::array<float, 3>& vector_components, axis direction) noexc
 std::uint32_t face_of(const std::array<float, 3>& direction) noexcept {
   const float x = std::fabs(direction[0]), y = std::fabs(direction[1]), z = std::fabs(direction[2]);
   const std::uint32_t longest = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
-  return 2 * longest + (std::signbit(direction[longest]) ? 1 : 0);
+  return 2 * longest + (direction[longest] >= 0 ? 0 : 1);
 }
 
 }  // namespace
