@@ -120,7 +120,7 @@ def _c_text(text, label):
 
 def _device_index(device):
     """Return an index that ctypes does not truncate; -1 becomes the last one, which is unused."""
-    return device if device in range(1 << 32) else -1
+    return device if 0 <= device < 1 << 32 else -1
 
 
 def read_sensor(device, name):
