@@ -42,27 +42,33 @@ inline std::string error_of(const std::string& declarations) {
          result.error.message;
 }
 
+// Returns the first problem of a module without its first directives, or "".
+inline std::string problem_of_module(int version, const std::string& target,
+                                     const std::string& declarations) {
+  const std::string text = ".version " + std::to_string(version / 10) + "." +
+                           std::to_string(version % 10) + "\n.target " + target +
+                           "\n.address_size 64\n" + declarations;
+  const auto result = emulator::ptx::parse_verified(text);
+  if (result) return "";
+  const std::size_t start = result.log.find("error: ") + 7;
+  return result.log.substr(start, result.log.find('\n', start) - start);
+}
+
 // Returns the first problem of a statement in a kernel, or "".
 inline std::string problem_of(int version, const std::string& target,
                               const std::string& statement) {
-  const std::string text =
-      ".version " + std::to_string(version / 10) + "." + std::to_string(version % 10) +
-      "\n.target " + target +
-      "\n.address_size 64\n"
+  return problem_of_module(
+      version, target,
       ".global .align 64 .b8 gm[256]; .global .texref tr;\n"
       ".global .surfref su; .func fn() { ret; }\n"
       ".func (.reg .b32 z) fg(.reg .b32 y) { mov.b32 z, y; ret; }\n"
       ".visible .entry k(.param .u64 pa) {\n"
       ".reg .pred %p<8>; .reg .b8 %b<8>; .reg .b16 %h<16>; .reg .b32 %r<80>; .reg .b64 %rd<40>;\n"
       ".reg .f32 %f<80>; .reg .f64 %fd<8>; .shared .align 16 .b8 sm[256];\n" +
-      std::string(statement.find("%q") == std::string::npos ? "" : ".reg .b128 %q<4>;") +
-      ".local .align 16 .b8 lo[64]; T: .branchtargets L; PR: .callprototype _ ();\n"
-      "PQ: .callprototype (.reg .b32 z) _ (.reg .b32 y);\n" +
-      statement + "\nL: ret; }";
-  const auto result = emulator::ptx::parse_verified(text);
-  if (result) return "";
-  const std::size_t start = result.log.find("error: ") + 7;
-  return result.log.substr(start, result.log.find('\n', start) - start);
+          std::string(statement.find("%q") == std::string::npos ? "" : ".reg .b128 %q<4>;") +
+          ".local .align 16 .b8 lo[64]; T: .branchtargets L; PR: .callprototype _ ();\n"
+          "PQ: .callprototype (.reg .b32 z) _ (.reg .b32 y);\n" +
+          statement + "\nL: ret; }");
 }
 
 }  // namespace halfwarp::tests

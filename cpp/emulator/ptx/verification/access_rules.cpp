@@ -96,7 +96,6 @@ std::string reduction_problem(const mnemonic& word) {
 }
 
 std::string atomic_problem(const mnemonic& word) {
-  if (word.type_count != 1) return "needs one type";
   if (word.vector_width > 1 && word.type() != f32 && !halves.has(word.type())) {
     return "has no vectors of " + dotted(spelling(word.type()));
   }
@@ -171,7 +170,6 @@ std::string access_problem(const module& m, const mnemonic& word) {
     case opcode::ldu:
     case opcode::st:
       if (word.has(q::bulk)) return "";
-      if (word.type_count != 1) return "needs one type";
       if (!memory.has(word.type())) return no_type(word.type());
       if (word.vector_width * info(word.type()).bits > 128 && m.target_architecture() < 100) {
         return "has more than 16 bytes, which needs .target sm_100 or later";
@@ -203,8 +201,6 @@ std::string access_problem(const module& m, const mnemonic& word) {
       return word.has(q::red) ? extreme_problem(word) : "";
     case opcode::mbarrier:
       return word.type_count && word.type() != b64 ? "needs the type .b64" : "";
-    case opcode::barrier:
-      return word.has(q::cluster) && word.has(q::sync) ? "has no form .cluster.sync" : "";
     default:
       return {};
   }

@@ -66,7 +66,6 @@ bool is_narrowed(scalar_type to, scalar_type from) {
 
 std::string conversion_problem(const mnemonic& word) {
   if (word.has(q::pack)) return {};
-  if (word.type_count < 2) return "needs two types";
   const scalar_type to = word.type(0), from = word.type(1);
   if (word.has(q::rs)) {
     const bool has_four = info(to).bits >= 16 && to != f16x2 && to != bf16x2;

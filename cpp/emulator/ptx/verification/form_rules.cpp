@@ -164,7 +164,6 @@ std::string unknown_part(const mnemonic& word) {
 
 std::string type_problem(const mnemonic& word, const form_rule& rule) {
   if (rule.types.is_empty()) return {};
-  if (word.type_count == 0) return "needs a type";
   const std::size_t count = rule.operands & check::types ? word.type_count : 1;
   for (std::size_t n = 0; n < count; ++n) {
     if (!rule.types.has(word.type(n))) return no_type(word.type(n));
@@ -243,8 +242,6 @@ std::string arithmetic_problem(const module& m, const mnemonic& word) {
   if (word.type_count != 1) return {};
   if (integers.has(type) && has_one_of(word, roundings)) return "does not round integers";
   if (auto problem = modifier_problem(word); !problem.empty()) return problem;
-  const bool has_reciprocal = word.opcode == opcode::rcp || word.has(q::approx);
-  if (word.has(q::ftz) && !has_reciprocal && type == f64) return "has no .ftz for '.f64'";
   if (is_floating(type) && (word.has(q::lo) || word.has(q::hi) || word.has(q::wide))) {
     return "has no half of a product of " + dotted(spelling(type));
   }
@@ -329,9 +326,7 @@ std::string register_problem(const module& m, const function& f, const instructi
 
 const char* move_problem(const function& f, const instruction& i, const mnemonic& word) {
   const auto operands = f.operands_of(i);
-  if (operands.size() != 2) return "needs two operands";
   if (!is_register(operands[0])) return "needs a register for its result";
-  if (word.type_count != 1) return "needs one type";
   if (is_address(operands[1]) || operands[1].kind == operand_kind::sink)
     return "needs a value, a variable or a function";
   if (operands[0].kind == operand_kind::vector && operands[1].kind == operand_kind::vector)
@@ -361,7 +356,7 @@ std::string tensor_problem(const module& m, const function& f, std::span<const o
   const bool has_vector = std::ranges::any_of(
       operands, [](const operand& o) { return o.kind == operand_kind::vector; });
   if (word.has(q::ld) || word.has(q::st)) return has_vector ? "" : "needs a vector of registers";
-  if (word.has(q::mma) && word.has(q::sp) && operands.size() > 3 && !is_address(operands[3])) {
+  if (word.has(q::mma) && word.has(q::sp) && !is_address(operands[3])) {
     return "needs the address of its metadata";
   }
   if (word.has(q::ws)) {
@@ -372,8 +367,7 @@ std::string tensor_problem(const module& m, const function& f, std::span<const o
   }
   const bool has_scale = word.has(q::mma) && operands.back().kind == operand_kind::integer;
   if (!has_scale) {
-    const bool is_followed =
-        word.has(q::mma) && operands.size() > 1 && type_of(f, operands.end()[-2]) == pred;
+    const bool is_followed = word.has(q::mma) && type_of(f, operands.end()[-2]) == pred;
     return is_followed ? "needs an integer as its scale of D" : "";
   }
   if (!word.has(q::kind_f16) && !word.has(q::kind_tf32)) return "has no scale of D";
@@ -382,8 +376,7 @@ std::string tensor_problem(const module& m, const function& f, std::span<const o
 }
 
 const char* bulk_store_problem(std::span<const operand> operands) {
-  const bool is_zero =
-      operands.size() == 3 && operands[2].kind == operand_kind::integer && operands[2].value == 0;
+  const bool is_zero = operands[2].kind == operand_kind::integer && operands[2].value == 0;
   return is_zero ? "" : "stores nothing but 0";
 }
 
@@ -445,7 +438,7 @@ bool is_plain(const form_rule* rule, opcode name) {
 
 std::string copied_bytes_problem(std::span<const operand> operands, const mnemonic& word) {
   const bool has_size = word.has(q::ca) || word.has(q::cg);
-  if (!has_size || operands.size() < 3 || operands[2].kind != operand_kind::integer) return {};
+  if (!has_size || operands[2].kind != operand_kind::integer) return {};
   const std::int64_t bytes = operands[2].value;
   const bool is_size = bytes == 16 || (word.has(q::ca) && (bytes == 4 || bytes == 8));
   return is_size ? "" : "cannot copy " + std::to_string(bytes) + " bytes";
@@ -613,9 +606,9 @@ std::string operand_problem(const module& m, const function& f, const instructio
                             const mnemonic& word, const instruction_row& row) {
   if (auto problem = sign_problem(f, i, word); !problem.empty()) return problem;
   if (auto problem = register_problem(m, f, i); !problem.empty()) return problem;
-  if (auto problem = special_form_problem(m, f, i, word); !problem.empty()) return problem;
   const auto operands = f.operands_of(i);
   if (auto problem = count_problem(row, operands.size()); !problem.empty()) return problem;
+  if (auto problem = special_form_problem(m, f, i, word); !problem.empty()) return problem;
   const std::optional<std::size_t> count = count_of_operands(word);
   if (count && *count != operands.size()) {
     return "has " + std::to_string(operands.size()) + " operands instead of " +

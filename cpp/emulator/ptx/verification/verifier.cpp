@@ -39,9 +39,6 @@ class function_verifier {
         limit_{limit} {}
 
   void run() {
-    if (f_.is_entry && !f_.return_parameters.empty()) {
-      report(f_.line, "kernel " + quoted(f_.name) + " must not return a value");
-    }
     if (f_.is_entry && f_.parameter_bytes > max_parameter_bytes) {
       report(f_.line, "the parameters of kernel " + quoted(f_.name) + " need " +
                           std::to_string(f_.parameter_bytes) + " bytes, the limit is " +

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sample.hpp"
+#include "../sample.hpp"
 
 namespace {
 
