@@ -32,6 +32,7 @@ ZEROS = {
     "false": "bool",
     "nullptr": POINTER,
     "std::nullopt": r"std::optional<.*>",
+    "result::success": "result",  # of NCCL
     "CUDA_SUCCESS": CODE,
     "cudaSuccess": CODE,
     "NVML_SUCCESS": CODE,

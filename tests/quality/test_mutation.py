@@ -147,6 +147,9 @@ def test_the_value_that_announces_an_exception_is_not_mutated(line, count):
         ("std::variant<std::nullopt_t> f() {", "std::nullopt", True),
         ("CUresult f() {", "CUDA_SUCCESS", False),
         ("status f() {", "CUDA_SUCCESS", True),
+        ("result f() {", "result::success", False),
+        ("result f() {", "result::timeout", True),
+        ("status f() {", "result::success", True),
     ],
 )
 def test_the_zero_of_a_type_is_not_replaced_by_itself(function, value, is_changed):
