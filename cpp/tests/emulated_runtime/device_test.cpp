@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choice of devices, peers, addresses, fills and the shapes of launches.
+#include <utility>
+
 #include "emulated_runtime/recording_driver.hpp"
 
 namespace halfwarp::emulated_runtime::testing {
@@ -113,6 +115,20 @@ TEST_F(device_test, an_address_has_the_attributes_of_the_driver) {
   EXPECT_EQ(attributes.device, cudaInvalidDeviceId);
   EXPECT_EQ(attributes.hostPointer, memory);
   EXPECT_EQ(cudaPointerGetAttributes(nullptr, memory), cudaErrorInvalidValue);
+}
+
+TEST_F(device_test, an_empty_allocation_is_null) {
+  std::size_t pitch = 7;
+  void* address = memory;
+  EXPECT_EQ(cudaMalloc(&address, 0), cudaSuccess);
+  EXPECT_EQ(std::exchange(address, memory), nullptr);
+  EXPECT_EQ(cudaMallocManaged(&address, 0, cudaMemAttachGlobal), cudaSuccess);
+  EXPECT_EQ(std::exchange(address, memory), nullptr);
+  for (const auto& [width, height] : {std::pair{0, 4}, {4, 0}}) {
+    EXPECT_EQ(cudaMallocPitch(&address, &pitch, width, height), cudaSuccess);
+    EXPECT_EQ(std::exchange(address, memory), nullptr);
+    EXPECT_EQ(std::exchange(pitch, 7), 0u);
+  }
 }
 
 TEST_F(device_test, whole_slices_are_filled_at_once) {

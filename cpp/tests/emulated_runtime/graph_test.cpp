@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph nodes: conversion of parameters to and from the driver.
+#include <utility>
+
 #include "emulated_runtime/recording_driver.hpp"
 
 namespace halfwarp::emulated_runtime::testing {
@@ -62,6 +64,13 @@ TEST_F(graph_test, a_copy_of_one_row_is_for_the_current_context) {
             cudaSuccess);
   EXPECT_EQ(recorded.node_context, primary_of(0));
   EXPECT_EQ(recorded.copy.WidthInBytes, 100u);
+  for (const auto& [pitch, height] : {std::pair{recorded.copy.srcPitch, recorded.copy.srcHeight},
+                                      {recorded.copy.dstPitch, recorded.copy.dstHeight}}) {
+    EXPECT_EQ(pitch, 100u);
+    EXPECT_EQ(height, 1u);
+  }
+  EXPECT_EQ(recorded.copy.Height, 1u);
+  EXPECT_EQ(recorded.copy.Depth, 1u);
   cudaMemcpy3DParms params{};
   EXPECT_EQ(cudaGraphMemcpyNodeGetParams(node, &params), cudaSuccess);
   EXPECT_EQ(params.kind, cudaMemcpyHostToDevice);
@@ -100,6 +109,16 @@ TEST_F(graph_test, a_fill_node_has_the_same_fields) {
   EXPECT_EQ(recorded.node.memset.width, 10u);
   EXPECT_EQ(recorded.node.memset.ctx, primary_of(0));
   EXPECT_EQ(parameters.memset.ctx, nullptr);
+}
+
+TEST_F(graph_test, a_conditional_node_is_for_the_current_context) {
+  cudaGraphNodeParams parameters{}, params{};
+  parameters.type = cudaGraphNodeTypeConditional;
+  EXPECT_EQ(add(&parameters), cudaSuccess);
+  EXPECT_EQ(recorded.node.conditional.ctx, primary_of(0));
+  EXPECT_EQ(parameters.conditional.ctx, nullptr);
+  EXPECT_EQ(cudaGraphNodeGetParams(nullptr, &params), cudaSuccess);
+  EXPECT_EQ(params.conditional.ctx, nullptr);
 }
 
 TEST_F(graph_test, values_of_the_driver_are_returned) {

@@ -20,7 +20,7 @@ Handle handle(std::uintptr_t value) {
   return reinterpret_cast<Handle>(value);
 }
 
-[[noreturn]] void stop() {
+[[noreturn]] CUresult stop() {
   std::fputs("the runtime calls a driver function that is not in these tests\n", stderr);
   std::abort();
 }
@@ -221,10 +221,11 @@ void add_graphs(driver::driver_table& t) {
   };
 }
 
-driver::driver_table make_table() {
+}  // namespace
+
+driver::driver_table table_with(driver_function other) {
   driver::driver_table table;
-  using function = void (*)();
-  std::fill_n(reinterpret_cast<function*>(&table), sizeof table / sizeof(function), &stop);
+  std::fill_n(reinterpret_cast<driver_function*>(&table), sizeof table / sizeof other, other);
   add_contexts(table);
   add_devices(table);
   add_fills(table);
@@ -235,8 +236,6 @@ driver::driver_table make_table() {
   add_graphs(table);
   return table;
 }
-
-}  // namespace
 
 int attribute_of(CUdevice_attribute attribute, int device) {
   const bool is_best = device == recorded.best_device && attribute == recorded.best_attribute;
@@ -251,7 +250,7 @@ CUkernel a_kernel() { return handle<CUkernel>(0x3000); }
 CUfunction a_function() { return handle<CUfunction>(0x4000); }
 
 const driver::driver_table* recording_table() {
-  static const driver::driver_table table = make_table();
+  static const driver::driver_table table = table_with(&stop);
   return &table;
 }
 

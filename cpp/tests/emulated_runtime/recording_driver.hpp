@@ -74,6 +74,10 @@ CUfunction a_function();
 // A table of the recorded functions; a call of any other function aborts the test.
 const driver::driver_table* recording_table();
 
+// The same functions; a call of any other function is a call of `other`.
+using driver_function = CUresult (*)();
+driver::driver_table table_with(driver_function other);
+
 // Resets the driver and selects device 0.
 class runtime_test : public ::testing::Test {
  protected:
