@@ -60,17 +60,20 @@ std::size_t size_of(data_type type) noexcept { return types[static_cast<std::siz
 
 const char* name_of(data_type type) noexcept { return types[static_cast<std::size_t>(type)].name; }
 
+const char* name_of(call_kind kind) noexcept {
+  if (is_collective(kind)) return collective_of(kind).name;
+  return kind == call_kind::send ? "ncclSend" : "ncclRecv";
+}
+
 std::string describe_call(const message& call) {
   const bool is_pair = !is_collective(call.kind);
   const bool is_send = call.kind == call_kind::send;
-  const char* const name =
-      is_pair ? (is_send ? "ncclSend" : "ncclRecv") : collective_of(call.kind).name;
   const bool reduces = !is_pair && collective_of(call.kind).combine == reduce;
   const char* const operation = reduces ? reductions[static_cast<std::size_t>(call.operation)] : "";
   char root[32] = "", text[160];
   const char* const role = !is_pair ? "root" : is_send ? "to rank" : "from rank";
   if (call.root >= 0) std::snprintf(root, sizeof root, ", %s %d", role, call.root);
-  std::snprintf(text, sizeof text, "%s(count %llu, %s%s%s%s)", name,
+  std::snprintf(text, sizeof text, "%s(count %llu, %s%s%s%s)", name_of(call.kind),
                 static_cast<unsigned long long>(call.count), name_of(call.type),
                 reduces ? ", " : "", operation, root);
   return text;

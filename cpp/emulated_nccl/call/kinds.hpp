@@ -37,6 +37,8 @@ std::uint64_t received_elements(const message& call, int ranks) noexcept;
 std::size_t size_of(data_type type) noexcept;
 const char* name_of(data_type type) noexcept;
 
+const char* name_of(call_kind kind) noexcept;
+
 // Returns "ncclAllReduce(count 4, ncclFloat32, ncclSum)".
 std::string describe_call(const message& call);
 

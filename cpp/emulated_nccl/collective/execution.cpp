@@ -2,7 +2,7 @@
 // Advances an execution as far as the other ranks allow, and finds out why it cannot.
 #include "emulated_nccl/collective/execution.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <thread>
 
 #include "emulated_nccl/call/kinds.hpp"
@@ -16,6 +16,8 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds check_interval{50};
 
+constexpr rank_mask only(int rank) noexcept { return rank_mask{1} << rank; }
+
 }  // namespace
 
 execution::execution(const batch& source) noexcept
@@ -23,7 +25,6 @@ execution::execution(const batch& source) noexcept
       owner_{*source.owner},
       shared_{*owner_.shared},
       states_(source.tasks.size()),
-      awaited_(static_cast<std::size_t>(owner_.ranks)),
       last_progress_{clock::now()},
       last_check_{last_progress_} {}
 
@@ -61,10 +62,7 @@ void execution::fail_all(result code, const std::string& text) {
   if (shared_.set_error(code, text)) fail(code, text);
 }
 
-void execution::await(int rank) noexcept {
-  awaited_[static_cast<std::size_t>(rank)] = true;
-  if (rank < max_masked_ranks) awaited_mask_ |= std::uint64_t{1} << rank;
-}
+void execution::await(int rank) noexcept { awaited_ |= only(rank); }
 
 void execution::note_progress() noexcept {
   has_progressed_ = true;
@@ -85,22 +83,20 @@ execution::outcome execution::step(unsigned char* const* views, bool may_sleep, 
     last_progress_ = clock::now();
     return outcome::waits;
   }
-  own.awaited.store(awaited_mask_);
+  own.awaited.store(awaited_);
   own.evaluated.store(bell);
-  if (may_sleep) code = check_others(bell);
-  if (code == result::success) {
-    if (may_sleep) shared_.wait(bell);
-    return outcome::waits;
+  if (may_sleep) {
+    check_others(bell);  // the next step returns an error that it finds
+    shared_.wait(bell);
   }
-  return outcome::failed;
+  return outcome::waits;
 }
 
 execution::outcome execution::advance(unsigned char* const* views, result& code) {
   auto& own = shared_.rank(owner_.rank);
   own.awaited.store(0);
   has_progressed_ = false;
-  awaited_mask_ = 0;
-  std::fill(awaited_.begin(), awaited_.end(), false);
+  awaited_ = 0;
   bool is_complete = true, is_collective_next = true;
   std::vector<bool> is_used(static_cast<std::size_t>(owner_.ranks) * 2);  // by pair and direction
   own.current.kind = call_kind::none;
@@ -135,9 +131,8 @@ execution::outcome execution::advance(unsigned char* const* views, result& code)
   return is_complete ? outcome::done : outcome::waits;
 }
 
-// Checks whether the awaited ranks can still arrive. A rank that has left is reported only if the
-// execution still waits for it afterwards, since it may have completed its part before.
-result execution::check_others(std::uint32_t bell) {
+// Checks whether the awaited ranks can still arrive.
+void execution::check_others(std::uint32_t bell) {
   const auto now = clock::now();
   if (is_in_cycle(bell)) {
     fail_all(
@@ -145,47 +140,38 @@ result execution::check_others(std::uint32_t bell) {
         text_of(
             "the ranks call different operations, or in another order, and wait for each other:%s",
             shared_.describe_all().c_str()));
-    return shared_.error();
   }
-  if (now - last_check_ < check_interval) return result::success;
+  if (now - last_check_ < check_interval) return;
   last_check_ = now;
   const auto limit = driver()->limit();
-  for (int i = 0; i < owner_.ranks; ++i) {
-    if (!awaited_[static_cast<std::size_t>(i)]) continue;
+  for (rank_mask unread = awaited_; unread; unread &= unread - 1) {
+    const int i = std::countr_zero(unread);
     const auto state = shared_.rank(i).state.load();
     if (state == presence::joined && !shared_.is_dead(i)) continue;
-    if (suspect_ == i) {
-      fail_all(result::remote_error,
-               text_of("rank %d has left, or its process has ended, but rank %d waits for it:%s", i,
-                       owner_.rank, shared_.describe_all().c_str()));
-      return shared_.error();
-    }
-    suspect_ = i;
-    return result::success;
+    if (shared_.header().bell.load() != bell) return;  // it may have completed its part before
+    fail_all(result::remote_error,
+             text_of("rank %d has left, or its process has ended, but rank %d waits for it:%s", i,
+                     owner_.rank, shared_.describe_all().c_str()));
+    return;
   }
-  suspect_ = -1;
-  if (now - last_progress_ < std::chrono::seconds{limit}) return result::success;
+  if (now - last_progress_ < std::chrono::seconds{limit}) return;
   fail_all(
       result::timeout,
       text_of("no progress for %u s (option nccl_limit); a rank has not called the operation:%s",
               limit, shared_.describe_all().c_str()));
-  return shared_.error();
 }
 
 // Returns whether this rank waits for ranks that wait for this rank. Each of them has found, after
 // the last change of the segment, that it cannot advance; so none of them ever will.
 bool execution::is_in_cycle(std::uint32_t bell) const noexcept {
-  const int ranks = std::min(owner_.ranks, max_masked_ranks);
-  if (owner_.rank >= ranks) return false;
-  const std::uint64_t self = std::uint64_t{1} << owner_.rank;
-  std::uint64_t reached = 0, fresh = awaited_mask_;
+  const rank_mask self = only(owner_.rank);
+  rank_mask reached = 0, fresh = awaited_;
   while (fresh) {
     if (fresh & self) return shared_.header().bell.load() == bell;
     reached |= fresh;
-    std::uint64_t next = 0;
-    for (int i = 0; i < ranks; ++i) {
-      if (!(fresh >> i & 1)) continue;
-      const auto& entry = shared_.rank(i);
+    rank_mask next = 0;
+    for (rank_mask unread = fresh; unread; unread &= unread - 1) {
+      const auto& entry = shared_.rank(std::countr_zero(unread));
       const auto awaited = entry.awaited.load();
       if (entry.evaluated.load() == bell && entry.state.load() == presence::joined) next |= awaited;
     }

@@ -66,7 +66,7 @@ class execution {
   void await(int rank) noexcept;
   void note_progress() noexcept;
   void fail_all(result code, const std::string& text);
-  result check_others(std::uint32_t bell);
+  void check_others(std::uint32_t bell);
   bool is_in_cycle(std::uint32_t bell) const noexcept;
   void leave() noexcept;
 
@@ -75,10 +75,8 @@ class execution {
   const segment& shared_;
   std::vector<progress> states_;
   bool is_active_ = false, has_progressed_ = false;
-  std::uint64_t awaited_mask_ = 0;
-  std::vector<bool> awaited_;
+  rank_mask awaited_ = 0;
   std::chrono::steady_clock::time_point last_progress_, last_check_;
-  int suspect_ = -1;  // a rank that may have left
 };
 
 }  // namespace halfwarp::emulated_nccl

@@ -72,15 +72,12 @@ result order_after(communicator& owner, CUstream stream, CUstream earlier) {
 result enqueue(const communicator_ref& owner, std::vector<task> tasks, CUstream stream) {
   std::vector<range> ranges;
   for (const auto& each : tasks) add_ranges(each, *owner, ranges);
-  const bool is_pair = !is_collective(tasks[0].call.kind);
-  const std::string title = is_pair
-                                ? (tasks[0].call.kind == call_kind::send ? "ncclSend" : "ncclRecv")
-                                : collective_of(tasks[0].call.kind).name;
+  const char* const title = name_of(tasks[0].call.kind);
   auto* const data = new batch{owner, std::move(tasks)};
-  const halfwarp_exchange work{title.c_str(),   owner->device,  ranges.data(),
+  const halfwarp_exchange work{title,           owner->device,  ranges.data(),
                                ranges.size(),   data,           &begin_execution,
                                &step_execution, &end_execution, &release_batch};
-  const auto code = check(static_cast<CUresult>(driver()->enqueue(stream, &work)), title.c_str());
+  const auto code = check(static_cast<CUresult>(driver()->enqueue(stream, &work)), title);
   if (code != result::success) delete data;
   return code;
 }

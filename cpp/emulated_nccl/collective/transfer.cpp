@@ -29,6 +29,11 @@ void copy_input(const task& each, const unsigned char* from, std::size_t element
   }
 }
 
+// Returns how many elements the next chunk of a task has.
+std::uint64_t next_elements(const message& call, std::uint64_t done, std::size_t chunk_bytes) {
+  return std::min(chunk_bytes / size_of(call.type), call.count - done);
+}
+
 }  // namespace
 
 // A chunk has two halves: the next is written when all ranks have read the previous one.
@@ -36,12 +41,11 @@ void execution::advance_collective(const task& each, progress& state, unsigned c
   const auto& call = each.call;
   auto& own = shared_.rank(owner_.rank);
   const auto parts = collective_of(call.kind).has_parts ? static_cast<unsigned>(owner_.ranks) : 1;
-  const std::uint64_t most = shared_.slot_bytes() / parts / size_of(call.type);
   if (!state.is_started) state.chunk = own.produced.load();
   const bool is_first = state.offset == 0;
   state.is_started = true;
   while (!state.is_complete) {
-    const auto elements = std::min(most, call.count - state.offset);
+    const auto elements = next_elements(call, state.offset, shared_.slot_bytes() / parts);
     const auto await_all = [&](std::atomic<std::uint64_t> rank_entry::*counter,
                                std::uint64_t least) {
       bool is_reached = true;
@@ -135,7 +139,7 @@ bool execution::agrees(const message& call, std::uint64_t chunk) {
   for (int i = 0; i < owner_.ranks; ++i) {
     const message other = shared_.rank(i).chunk[chunk % 2];
     is_equal &= other == call;
-    if (i < 16) text += text_of("\n    rank %d: %s", i, describe_call(other).c_str());
+    text += text_of("\n    rank %d: %s", i, describe_call(other).c_str());
   }
   if (!is_equal) {
     fail_all(result::invalid_usage,
@@ -149,11 +153,10 @@ void execution::advance_send(const task& each, progress& state, const unsigned c
   const auto& call = each.call;
   auto& pair = shared_.pair(owner_.rank, call.root);
   const auto size = size_of(call.type);
-  const std::uint64_t most = shared_.pair_bytes() / size;
   if (!state.is_started) state.chunk = pair.produced.load();
   while (!state.is_written) {
     if (state.chunk >= pair.consumed.load() + 2) return await(call.root);
-    const auto elements = std::min(most, call.count - state.offset);
+    const auto elements = next_elements(call, state.offset, shared_.pair_bytes());
     if (elements > 0) {
       std::memcpy(shared_.pair_data(owner_.rank, call.root, state.chunk),
                   data + state.offset * size, elements * size);
@@ -173,7 +176,6 @@ void execution::advance_receive(const task& each, progress& state, unsigned char
   const auto& call = each.call;
   auto& pair = shared_.pair(call.root, owner_.rank);
   const auto size = size_of(call.type);
-  const std::uint64_t most = shared_.pair_bytes() / size;
   if (!state.is_started) state.chunk = pair.consumed.load();
   state.is_started = true;
   while (!state.is_complete) {
@@ -186,7 +188,7 @@ void execution::advance_receive(const task& each, progress& state, unsigned char
                   describe_call(sent).c_str(), owner_.rank, describe_call(call).c_str()));
       return;
     }
-    const auto elements = std::min(most, call.count - state.offset);
+    const auto elements = next_elements(call, state.offset, shared_.pair_bytes());
     if (elements > 0) {
       std::memcpy(data + state.offset * size,
                   shared_.pair_data(call.root, owner_.rank, state.chunk), elements * size);

@@ -131,7 +131,6 @@ result end() {
 result end_without_calls(std::uint64_t& bytes) {
   calls taken;
   if (const auto code = close(taken); code != result::success) return code;
-  bytes = 0;
   for (const auto& each : taken.submissions) {
     for (const auto& task : each.tasks) bytes += task.call.count * size_of(task.call.type);
   }

@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <thread>
 
 #include "emulated_nccl/process/driver.hpp"
@@ -191,7 +190,7 @@ result joining::check_devices() const {
       return failf(result::invalid_usage,
                    "ranks %d and %d use the same device; select one device for each rank, of "
                    "`halfwarp emulate exec --devices %d`",
-                   first, second, std::min(target_.ranks, 16));
+                   first, second, target_.ranks);
     }
   }
   return result::success;

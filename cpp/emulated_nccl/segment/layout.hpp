@@ -12,9 +12,9 @@
 
 namespace halfwarp::emulated_nccl {
 
-inline constexpr int max_ranks = 256;
-// Cycles of waiting ranks are found among these first ranks.
-inline constexpr int max_masked_ranks = 64;
+// Each rank has its own emulated device, of at most so many.
+inline constexpr int max_ranks = 16;
+using rank_mask = std::uint32_t;
 
 enum class presence : std::uint32_t { absent, joining, joined, destroyed, aborted };
 
@@ -27,7 +27,7 @@ struct alignas(64) rank_entry {
   std::atomic<std::uint64_t> produced;   // chunks that the rank has written
   std::atomic<std::uint64_t> consumed;   // chunks that the rank has read from all others
   std::atomic<std::uint64_t> completed;  // operations
-  std::atomic<std::uint64_t> awaited;    // mask of the ranks for which an operation waits
+  std::atomic<rank_mask> awaited;        // the ranks for which an operation waits
   std::atomic<std::uint32_t> evaluated;  // value of the bell when `awaited` was computed
   message current;                       // kind none: in no operation
   message chunk[2];                      // descriptions of the two halves
@@ -55,7 +55,7 @@ inline constexpr std::int32_t error_in_progress = -1;
 struct segment_layout {
   explicit constexpr segment_layout(int rank_count) noexcept
       : ranks{static_cast<std::size_t>(rank_count)},
-        slot_bytes{std::clamp<std::size_t>((1 << 20) / ranks, 16 << 10, 256 << 10)},
+        slot_bytes{std::min<std::size_t>((1 << 20) / ranks, 256 << 10)},
         pair_bytes{std::clamp<std::size_t>((512 << 10) / (ranks * ranks) & ~std::size_t{4095}, 4096,
                                            64 << 10)} {}
 

@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <functional>
+#include <string_view>
 
 #include "emulated_nccl/process/driver.hpp"
 #include "emulated_nccl/segment/segment.hpp"
@@ -20,13 +23,6 @@ constexpr std::uint64_t name_mark = 0x31'6c'63'63'6e'77'68;  // "hwnccl1"
 constexpr const char* folder = "/dev/shm";
 constexpr const char* pattern = "/dev/shm/halfwarp-nccl-%lld-%llx-%llx";
 constexpr std::time_t abandoned_after = 60;  // seconds
-
-// The finalizer of splitmix64.
-std::uint64_t mixed(std::uint64_t z) noexcept {
-  z = (z ^ z >> 30) * 0xbf58'476d'1ce4'e5b9;
-  z = (z ^ z >> 27) * 0x94d0'49bb'1331'11eb;
-  return z ^ z >> 31;
-}
 
 void remove_if_abandoned(const char* file) noexcept {
   char path[PATH_MAX];
@@ -52,12 +48,11 @@ void remove_abandoned() noexcept {
 
 segment_name segment_name::create() noexcept {
   remove_abandoned();
-  segment_name name{name_mark, getpid(), driver()->process_start(getpid()), 0};
-  if (getrandom(&name.number, sizeof name.number, 0) != sizeof name.number) {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    name.number = mixed(static_cast<std::uint64_t>(now.tv_nsec) + name.started);
-  }
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  segment_name name{name_mark, getpid(), driver()->process_start(getpid()),
+                    static_cast<std::uint64_t>(now)};
+  // Without random numbers the time remains.
+  [[maybe_unused]] const auto size = getrandom(&name.number, sizeof name.number, {});
   return name;
 }
 
@@ -77,7 +72,9 @@ bool segment_name::is_valid() const noexcept { return mark == name_mark; }
 
 segment_name segment_name::child(std::uint64_t index, std::uint64_t color) const noexcept {
   segment_name result = *this;
-  result.number = mixed(number ^ mixed(index + 1) ^ mixed(mixed(color + 2)));
+  const std::uint64_t path[] = {number, index, color};
+  const std::string_view bytes{reinterpret_cast<const char*>(path), sizeof path};
+  result.number = std::hash<std::string_view>{}(bytes);
   return result;
 }
 

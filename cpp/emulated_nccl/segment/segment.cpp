@@ -161,13 +161,11 @@ std::string segment::describe(int index) const {
 }
 
 std::string segment::describe_all() const {
-  constexpr int max_lines = 16;
   std::string text;
-  for (int i = 0; i < std::min(ranks(), max_lines); ++i) {
+  for (int i = 0; i < ranks(); ++i) {
     text += "\n    ";
     text += describe(i);
   }
-  if (ranks() > max_lines) text += text_of("\n    and %d more", ranks() - max_lines);
   return text;
 }
 

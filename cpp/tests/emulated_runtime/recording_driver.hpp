@@ -74,7 +74,7 @@ CUfunction a_function();
 // A table of the recorded functions; a call of any other function aborts the test.
 const driver::driver_table* recording_table();
 
-// The same functions; a call of any other function is a call of `other`.
+// Returns the same table, where a call of any other function is a call of `other`.
 using driver_function = CUresult (*)();
 driver::driver_table table_with(driver_function other);
 

@@ -153,9 +153,9 @@ def case_no_communicator(ranks):
 
 def case_numbers_of_ranks(ranks):
     value = api.unique_id()
-    for total, rank in ((0, 0), (-1, 0), (257, 0), (2, 2), (2, -1), (1, 1)):
+    for total, rank in ((0, 0), (-1, 0), (17, 0), (2, 2), (2, -1), (1, 1)):
         text = fails(api.INVALID_ARGUMENT, api.init_rank, total, value, rank)
-        limits = "is invalid; the emulation has 1 to 256 ranks"
+        limits = "is invalid; the emulation has 1 to 16 ranks"
         assert text == f"rank {rank} of {total} {limits}", text
     comms = (c.c_void_p * 9)()
     for count in (0, -1, 9):
