@@ -40,8 +40,9 @@ def test_cases(run, mode):
     ]
 
 
-def test_edges(run):
-    assert run("edges.py").splitlines() == [f"{name} passed" for name in cases_of("edges.py")]
+@pytest.mark.parametrize("program", ["edges.py", "failures.py"])
+def test_edges_and_failures(run, program):
+    assert run(program).splitlines() == [f"{name} passed" for name in cases_of(program)]
 
 
 @pytest.mark.parametrize("seed", range(3))

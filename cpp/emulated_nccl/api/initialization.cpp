@@ -83,8 +83,11 @@ result init_rank(communicator** out, int ranks, const unique_id& id, int rank,
 result init_all(communicator** out, int count, const int* devices) {
   if (const auto code = require(out, "ncclCommInitAll"); code != result::success) return code;
   if (!initialize()) return result::cuda_error;
-  int available = 0;
-  driver()->count_devices(&available);
+  int available;
+  if (const auto code = check(driver()->count_devices(&available), "cuDeviceGetCount");
+      code != result::success) {
+    return code;
+  }
   if (count < 1 || count > available) {
     return failf(
         result::invalid_argument,
