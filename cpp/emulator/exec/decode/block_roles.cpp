@@ -141,8 +141,10 @@ code_effects::code_effects()
                find_handler("known.ld"),
                find_handler("known.ld.equal"),
                find_handler("known.st"),
+               find_handler("fma.f32"),
                find_handler("known.fma"),
-               find_handler("fused.ld.ld.fma.f32")} {}
+               find_handler("add.b32"),
+               find_handler("known.add")} {}
 
 void code_effects::find(const ptx::module& owner, const function_code& function) {
   std::call_once(is_complete_, [&] {

@@ -41,7 +41,7 @@ class code_effects {
   const instruction& shaped(std::uint32_t index) const { return shaped_[index]; }
 
   const struct {
-    handler load, store, load_known, load_equal, store_known, multiply_add, fused;
+    handler load, store, load_known, load_equal, store_known, fma, fma_known, add, add_known;
   } handlers;
 
  private:

@@ -354,6 +354,19 @@ void multiply_add_known(warp& w, const instruction& instr) {
   multiply_add<each, one>(d + half_warp, shared + (at >> 32), shared + instr.cache, c + half_warp);
 }
 
+// Adds words at the offsets of the immediate to those at the other two.
+void add_known(warp& w, const instruction& instr) {
+  u32* const d = w.at<u32>(instr.operand[0]);
+  const auto at = static_cast<uint64_t>(instr.immediate);
+  const u32 from[] = {instr.target, instr.cache}, with[] = {static_cast<u32>(at), u32(at >> 32)};
+  for (int half = 0; half < 2; ++half) {
+    u32 a[half_warp], b[half_warp];
+    __builtin_memcpy(a, w.shared + from[half], sizeof a);
+    __builtin_memcpy(b, w.shared + with[half], sizeof b);
+    for (int l = 0; l < half_warp; ++l) d[half * half_warp + l] = a[l] + b[l];
+  }
+}
+
 // Kernel parameters are equal for all threads, and the decoder knows the offset.
 template <class M, class D>
 void load_parameter(warp& w, const instruction& instr) {
@@ -453,7 +466,7 @@ constexpr void add_shaped(handler_entry*& at) {
 }
 
 constexpr auto entries = [] {
-  std::array<handler_entry, 113 + 29> list{};
+  std::array<handler_entry, 113 + 30> list{};
   handler_entry* at = list.data();
   add_accesses<word{"global"}, global_location>(at);
   add_accesses<word{"local"}, local_location>(at);
@@ -477,6 +490,7 @@ constexpr auto entries = [] {
   *at++ = {"known.ld.equal", &load_known_equal};
   *at++ = {"known.st", &store_known};
   *at++ = {"known.fma", &multiply_add_known};
+  *at++ = {"known.add", &add_known};
   *at++ = {"local_address.b64", &local_address};
   *at++ = {"touch.global", &touch};
   std::ranges::sort(list, {}, &handler_entry::name);

@@ -165,17 +165,18 @@ transcript::flags transcript::needed(const block_state& block, bool for_checks) 
     const auto is_live = [&](std::uint32_t r) { return live[first + r]; };
     const bool must_run = s.is_check || (!for_checks && !computes);
     if (!must_run && !std::ranges::any_of(of.registers.writes, is_live)) continue;
-    std::fill_n(&selected[begin], end - begin, 1);
     if (!s.is_check && of.writes_all && s.active == block.warps[s.warp].view.existing) {
       for (const std::uint32_t r : of.registers.writes) live[first + r] = 0;
     }
+    const bool is_last = std::ranges::none_of(of.registers.reads, is_live);
+    std::fill_n(&selected[begin], end - begin, is_last ? last_reader : is_selected);
     add_reads(s, live, first);
   }
   return selected;
 }
 
 // Returns an instruction whose `target` and `cache` are offsets in shared memory.
-const instruction& transcript::place_at(std::uint32_t index, handler run, const step& s) {
+instruction& transcript::place_at(std::uint32_t index, handler run, const step& s) {
   instruction& placed = placed_.emplace_back(function_.code[index]);
   placed.run = run;
   placed.target = s.low;
@@ -197,24 +198,41 @@ const instruction& transcript::instruction_of(const step& s) {
   return shaped.run == plain.run || is_shared ? plain : shaped;
 }
 
-// Adds one call for two loads at known places and the fma that alone reads them.
-bool transcript::add_product(block_state& block, std::size_t at, const flags& selected,
+std::size_t next_selected(const std::vector<std::uint8_t>& selected, std::size_t at) {
+  do ++at;
+  while (at < selected.size() && !selected[at]);
+  return at;
+}
+
+// Adds one call for two loads at known places and the sum or fma that alone reads them. Returns the
+// last of the three steps, or `at` if the step there needs a call of its own.
+std::size_t transcript::fuse(block_state& block, std::size_t at, const flags& selected,
                              std::vector<call>& calls) {
-  const step& first = steps_[at];
-  const bool is_fused = function_.tuned[first.index].run == effects_.handlers.fused;
-  if (!is_fused || at + 2 >= steps_.size() || !selected[at + 1] || !selected[at + 2]) return false;
-  const step &second = steps_[at + 1], &product = steps_[at + 2];
-  const bool is_row = second.warp == first.warp && second.index == first.index + 1 &&
-                      product.warp == first.warp && product.index == first.index + 2;
-  const step& equal = first.location == place::equal ? first : second;
-  const step& other = first.location == place::equal ? second : first;
-  if (!is_row || equal.location != place::equal || other.location != place::consecutive)
-    return false;
-  const instruction& instr = place_at(product.index, effects_.handlers.multiply_add, equal);
-  placed_.back().immediate = static_cast<std::int64_t>(std::uint64_t{other.high} << 32 | other.low);
-  calls.push_back(
-      {instr.run, &block.warps[first.warp].view, &instr, product.active, product.lanes});
-  return true;
+  const std::size_t next = next_selected(selected, at), last = next_selected(selected, next);
+  if (last >= steps_.size() || selected[last] != last_reader) return at;
+  const step &a = steps_[at], &b = steps_[next], &use = steps_[last];
+  const instruction &load_a = function_.code[a.index], &load_b = function_.code[b.index];
+  const auto& read = function_.code[use.index].operand;
+  const operand_slot x = load_a.operand[0], y = load_b.operand[0];
+  const auto loads = [&](const step& s, const instruction& instr) {
+    return s.location != place::unknown && instr.run == effects_.handlers.load;
+  };
+  const bool is_row = a.warp == b.warp && a.warp == use.warp && use.active == all_lanes;
+  const bool reads_both = (read[1] == x && read[2] == y) || (read[1] == y && read[2] == x);
+  if (!is_row || !reads_both || !loads(a, load_a) || !loads(b, load_b)) return at;
+  const bool is_equal = a.location == place::equal;
+  const step &words = is_equal ? b : a, &other = is_equal ? a : b;
+  if (words.location != place::consecutive) return at;
+  const handler run = function_.code[use.index].run;
+  const bool is_sum = run == effects_.handlers.add && other.location == place::consecutive;
+  const bool is_product = run == effects_.handlers.fma && other.location == place::equal &&
+                          read[3] != x && read[3] != y;
+  if (!is_sum && !is_product) return at;
+  const handler fused = is_sum ? effects_.handlers.add_known : effects_.handlers.fma_known;
+  instruction& placed = place_at(use.index, fused, other);
+  placed.immediate = static_cast<std::int64_t>(std::uint64_t{words.high} << 32 | words.low);
+  calls.push_back({placed.run, &block.warps[a.warp].view, &placed, use.active, use.lanes});
+  return last;
 }
 
 void transcript::write_calls(block_state& block, const flags& selected, std::vector<call>& calls) {
@@ -224,8 +242,8 @@ void transcript::write_calls(block_state& block, const flags& selected, std::vec
     warp* const w = &block.warps[s.warp].view;
     if (s.is_check) {
       calls.push_back({nullptr, w, &function_.code[s.index], s.active, s.lanes});
-    } else if (add_product(block, i, selected, calls)) {
-      i += 2;
+    } else if (const std::size_t last = fuse(block, i, selected, calls); last != i) {
+      i = last;
     } else {
       const instruction& instr = instruction_of(s);
       calls.push_back({instr.run, w, &instr, s.active, s.lanes});

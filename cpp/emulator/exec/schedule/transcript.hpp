@@ -25,6 +25,8 @@ class transcript {
   transcript(launch_state& launch, const function_code& function);
 
   bool is_ready() const { return stage_ == stage::ready; }
+  // Returns how many calls a repeated block makes behind the checks.
+  std::size_t calls() const { return calls_.size(); }
   // Starts to record a block if no other was recorded.
   void start(block_state& block);
   // Call before lanes execute an instruction, and after its guard was read for `lanes`.
@@ -56,14 +58,16 @@ class transcript {
     lane_mask active, lanes;
   };
   using flags = std::vector<std::uint8_t>;
+  // A list of calls has the selected steps. No step behind a last reader reads its operands.
+  enum selection : std::uint8_t { left_out, is_selected, last_reader };
 
   void find_place(const warp& w, const instruction& instr, step& s) const;
   bool is_one(const step& a, const step& b) const;
   flags needed(const block_state& block, bool for_checks) const;
   void add_reads(const step& s, flags& live, std::size_t first) const;
-  const instruction& place_at(std::uint32_t index, handler run, const step& s);
+  instruction& place_at(std::uint32_t index, handler run, const step& s);
   const instruction& instruction_of(const step& s);
-  bool add_product(block_state& block, std::size_t at, const flags& selected,
+  std::size_t fuse(block_state& block, std::size_t at, const flags& selected,
                    std::vector<call>& calls);
   void write_calls(block_state& block, const flags& selected, std::vector<call>& calls);
   bool takes_this_way() const;

@@ -12,14 +12,19 @@
 namespace halfwarp::tests {
 namespace {
 
-// Runs the first blocks of a kernel, each whole. Returns for each whether a transcript is ready
-// then.
-std::string readiness(const std::string& body, std::uint32_t blocks = 16,
+struct blocks_run {
+  std::string ready;                  // for each block: whether a transcript is ready behind it
+  std::size_t calls = 0;              // of each warp in a repeated block
+  std::vector<std::uint32_t> values;  // that the kernel wrote
+};
+
+// Runs the first blocks of a kernel, each whole. Block 0 is recorded, later ones are repeated.
+blocks_run run_blocks(const std::string& body, std::uint32_t blocks = 16,
                       const exec::run_options& options = {}, std::uint64_t count = 3) {
   machine m;
   exec::executable& loaded = m.load(
       ".visible .entry k(.param .u64 io) { .reg .b64 a, o; .reg .b32 i, n, r, t; .reg .pred p;\n"
-      ".shared .align 4 .b8 s[1024];\n"
+      ".shared .align 4 .b8 s[2048];\n"
       "ld.param.u64 a, [io]; mov.u32 i, %tid.x; mul.wide.u32 o, i, 4; add.u64 a, a, o;\n"
       "mov.u32 n, %ctaid.x;\n" +
       body + "\nret; }");
@@ -42,15 +47,22 @@ std::string readiness(const std::string& body, std::uint32_t blocks = 16,
   exec::cluster_state cluster;
   cluster.blocks.push_back(&block);
   block.cluster = &cluster;
-  std::string ready;
+  blocks_run result;
   for (std::uint64_t number = 0; number < count; ++number) {
     exec::begin(block, number);
     while (exec::run_round(block) != exec::block_progress::finished) {
     }
     EXPECT_EQ(block.live_threads, 0u);
-    ready += !block.script ? '-' : block.script->is_ready() ? 'y' : 'n';
+    result.ready += !block.script ? '-' : block.script->is_ready() ? 'y' : 'n';
   }
-  return ready;
+  if (block.script) result.calls = block.script->calls() / launch.warps_per_block;
+  result.values = m.download<std::uint32_t>(io, 256);
+  return result;
+}
+
+std::string readiness(const std::string& body, std::uint32_t blocks = 16,
+                      const exec::run_options& options = {}, std::uint64_t count = 3) {
+  return run_blocks(body, blocks, options, count).ready;
 }
 
 const std::string loop =
@@ -100,6 +112,100 @@ TEST(transcript, a_recording_ends_with_the_round_or_after_many_steps) {
 TEST(transcript, after_nine_other_ways_a_block_is_recorded_again) {
   const std::string body = "setp.gt.u32 p, n, 0; @p bra l; st.global.u32 [a], i; l:";
   EXPECT_EQ(readiness(body, 16, {}, 16), "yyyyyyyyynyyyyyy");
+}
+
+// Two loads of shared memory and what reads them. Word t of the block n is 3 * t + 7 * n.
+struct pair_case {
+  const char* body;  // sets r
+  std::uint32_t (*expected)(std::uint32_t t, std::uint32_t n);
+  std::size_t calls;  // of each warp for the body
+};
+
+std::uint32_t word(std::uint32_t t, std::uint32_t n) { return 3 * t + 7 * n; }
+
+void expect_pair(const std::string& prologue, const pair_case& each) {
+  SCOPED_TRACE(each.body);
+  const std::string end = "\nst.global.u32 [a], r;";
+  const blocks_run alone = run_blocks(prologue + "mov.u32 r, i;" + end);
+  const blocks_run run = run_blocks(prologue + each.body + end);
+  ASSERT_EQ(run.ready, "yyy");
+  EXPECT_EQ(run.calls - alone.calls, each.calls);
+  for (std::uint32_t t = 0; t < 256; ++t) ASSERT_EQ(run.values[t], each.expected(t, 2)) << t;
+}
+
+const std::string words =
+    ".reg .b32 e, b, c0, c1, c2, q, x, y, z, z1, z2; .reg .f32 f, f0, g, h;\n"
+    "shl.b32 b, i, 2; mov.u32 e, s; add.u32 q, b, e; mul.lo.u32 c0, i, 3; mad.lo.u32 c1, n, 7, "
+    "c0;\n"
+    "st.shared.u32 [q], c1; add.u32 c2, c1, 768; st.shared.u32 [q+1024], c2;\n"
+    "bar.sync 0;\n";
+
+TEST(transcript, a_sum_that_alone_reads_two_words_is_one_call_with_its_loads) {
+  const pair_case cases[] = {
+      {"ld.shared.u32 x, [q]; ld.shared.u32 y, [q+4]; add.u32 r, x, y;",
+       [](auto t, auto n) { return word(t, n) + word(t + 1, n); }, 1},
+      {"ld.shared.u32 x, [q+80]; ld.shared.u32 y, [q]; add.s32 r, y, x;",
+       [](auto t, auto n) { return word(t + 20, n) + word(t, n); }, 1},
+      // addresses between them have no call
+      {"ld.shared.u32 x, [q]; add.u32 z, q, 8; ld.shared.u32 y, [z]; add.u32 r, x, y;",
+       [](auto t, auto n) { return word(t, n) + word(t + 2, n); }, 1},
+      // the sum replaces a word
+      {"ld.shared.u32 x, [q]; ld.shared.u32 y, [q+4]; add.u32 y, x, y; xor.b32 r, y, 1;",
+       [](auto t, auto n) { return (word(t, n) + word(t + 1, n)) ^ 1; }, 2},
+  };
+  for (const pair_case& each : cases) expect_pair(words, each);
+}
+
+TEST(transcript, words_that_others_read_keep_their_calls) {
+  const pair_case cases[] = {
+      {"ld.shared.u32 x, [q]; ld.shared.u32 y, [q+4]; add.u32 z, x, y; sub.u32 r, z, x;",
+       [](auto t, auto n) { return word(t + 1, n); }, 4},
+      {"ld.shared.u32 x, [q]; ld.shared.u32 y, [q+4]; add.u32 z, y, y; sub.u32 r, z, x;",
+       [](auto t, auto n) { return 2 * word(t + 1, n) - word(t, n); }, 4},
+      {"ld.shared.u32 x, [q]; ld.shared.u32 y, [q+4]; add.u32 z, x, 9; add.u32 r, z, y;",
+       [](auto t, auto n) { return word(t, n) + word(t + 1, n) + 9; }, 4},
+      {"ld.shared.u32 x, [q]; ld.shared.u32 y, [q+4]; sub.u32 r, x, y;",
+       [](auto t, auto n) { return word(t, n) - word(t + 1, n); }, 3},
+      {"ld.shared.u32 x, [q]; ld.shared.u32 y, [e+12]; add.u32 r, x, y;",
+       [](auto t, auto n) { return word(t, n) + word(3, n); }, 3},
+      {"shl.b32 z1, i, 3; sub.u32 z, q, z1;\n"
+       "ld.shared.u32 x, [q]; ld.shared.u32 y, [z+2040]; add.u32 r, x, y;",
+       [](auto t, auto n) { return word(t, n) + word(510 - t, n); }, 3},
+      // a guard leaves out one lane
+      {"and.b32 z, i, 31; setp.ne.u32 p, z, 5; ld.shared.u32 x, [q]; ld.shared.u32 y, [q+4]; "
+       "mov.u32 r, 1;\n"
+       "@p add.u32 r, x, y;",
+       [](auto t, auto n) { return t % 32 == 5 ? 1 : word(t, n) + word(t + 1, n); }, 4},
+      {"ld.shared.u32 x, [q]; st.shared.u32 [q], i; ld.shared.u32 y, [q]; add.u32 r, x, y;",
+       [](auto t, auto n) { return word(t, n) + t; }, 4},
+  };
+  for (const pair_case& each : cases) expect_pair(words, each);
+}
+
+TEST(transcript, a_product_with_a_word_for_all_lanes_is_one_call_with_its_loads) {
+  const std::string floats =
+      words + "cvt.rn.f32.u32 f0, c2; st.shared.f32 [q+1024], f0; bar.sync 0;\n";
+  static constexpr auto product = [](std::uint32_t t, std::uint32_t n) {
+    return word(t + 256, n) * word(259, n);
+  };
+  const pair_case cases[] = {
+      {"ld.shared.f32 f, [q+1024]; ld.shared.f32 g, [e+1036]; fma.rn.f32 h, f, g, 0f40000000;\n"
+       "cvt.rzi.u32.f32 r, h;",
+       [](auto t, auto n) { return product(t, n) + 2; }, 2},
+      {"ld.shared.f32 g, [e+1036]; ld.shared.f32 f, [q+1024]; fma.rn.f32 h, f, g, f0;\n"
+       "cvt.rzi.u32.f32 r, h;",
+       [](auto t, auto n) { return product(t, n) + word(t + 256, n); }, 2},
+      {"ld.shared.f32 f, [q+1024]; ld.shared.f32 g, [e+1036]; fma.rn.f32 h, g, f, f;\n"
+       "cvt.rzi.u32.f32 r, h;",
+       [](auto t, auto n) { return product(t, n) + word(t + 256, n); }, 4},
+      {"ld.shared.f32 f, [q+1024]; ld.shared.f32 g, [e+1036]; fma.rn.f32 h, g, f, g;\n"
+       "cvt.rzi.u32.f32 r, h;",
+       [](auto t, auto n) { return product(t, n) + word(259, n); }, 4},
+      {"ld.shared.f32 f, [q+1024]; ld.shared.f32 g, [q+1024]; fma.rn.f32 h, g, f, f0;\n"
+       "cvt.rzi.u32.f32 r, h;",
+       [](auto t, auto n) { return word(t + 256, n) * (word(t + 256, n) + 1); }, 4},
+  };
+  for (const pair_case& each : cases) expect_pair(floats, each);
 }
 
 }  // namespace
