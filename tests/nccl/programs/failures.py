@@ -66,6 +66,29 @@ def case_operations(ranks):
     assert (first.download(address, np.zeros(N, np.float32)) == 1).all()
 
 
+def case_invalid_capture(ranks):
+    """The driver refuses operations of a stream whose capture is invalid."""
+    rank = single()
+    address, graph = rank.upload(np.ones(N, np.float32)), c.c_void_p()
+    requests = {
+        "ncclAllReduce": (address, address, N, FLOAT, api.SUM),
+        "ncclSend": (address, N, FLOAT, 0),
+        "ncclRecv": (address, N, FLOAT, 0),
+    }
+    api.cuda("cuStreamBeginCapture_v2", rank.stream, 2)
+    assert api.driver.cuStreamSynchronize(rank.stream) == 900
+    for name, arguments in requests.items():
+        other = "ncclRecv" if name == "ncclSend" else "ncclSend"
+        api.call("ncclGroupStart")
+        api.call(name, *arguments, rank.comm, rank.stream)
+        if name != "ncclAllReduce":
+            api.call(other, *arguments, rank.comm, rank.stream)
+        text = fails(CUDA_ERROR, api.call, "ncclGroupEnd")
+        assert text.startswith(f"{name} returned 901: "), text
+    assert api.driver.cuStreamEndCapture(rank.stream, c.byref(graph)) == 901
+    api.call("ncclCommDestroy", rank.comm)
+
+
 def case_communicators(ranks):
     """A failed initialization leaves no handle."""
     value, comm = api.unique_id(), c.c_void_p()
