@@ -2,7 +2,7 @@
 // Stores cubins with their PTX texts.
 #include "emulator/image/registry.hpp"
 
-#include <bit>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -11,17 +11,6 @@
 
 namespace halfwarp::emulator::image {
 namespace {
-
-// The hash has two states with multiply and rotate per eight bytes, and a final avalanche.
-constexpr std::uint64_t multiplier_a = 0x9e3779b97f4a7c15u, multiplier_b = 0xc2b2ae3d27d4eb4fu;
-
-std::uint64_t avalanche(std::uint64_t x) noexcept {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
 
 // Returns equal keys for a cubin of known length and one at a bare pointer.
 digest key_of(bytes cubin) noexcept {
@@ -36,18 +25,7 @@ bytes without_end(std::string_view text) noexcept {
 }  // namespace
 
 digest digest_of(bytes data) noexcept {
-  std::uint64_t a = avalanche(data.size()), b = avalanche(~std::uint64_t{data.size()});
-  while (!data.empty()) {
-    const bytes chunk = data.first(data.size() < 8 ? data.size() : 8);
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
-      value |= std::to_integer<std::uint64_t>(chunk[i]) << (8 * i);
-    }
-    a = std::rotl(a ^ value * multiplier_b, 29) * multiplier_a + b;
-    b = std::rotl(b + value * multiplier_a, 33) * multiplier_b ^ a;
-    data = data.subspan(chunk.size());
-  }
-  return {avalanche(a + b), avalanche(a ^ std::rotl(b, 17))};
+  return {std::hash<std::string_view>{}(as_text(data)), data.size()};
 }
 
 void cubin_registry::add(bytes cubin, std::string ptx) {

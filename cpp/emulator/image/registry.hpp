@@ -2,28 +2,27 @@
 // Stores the PTX texts of cubins that this process compiled.
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <cstddef>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "emulator/image/bytes.hpp"
 
 namespace halfwarp::emulator::image {
 
-using digest = std::array<std::uint64_t, 2>;
-
-// Returns a 128-bit hash. It is not cryptographic, since a process hashes only its own cubins.
+// A hash and the number of bytes. It is not cryptographic: a process hashes only its own cubins.
+using digest = std::pair<std::size_t, std::size_t>;
 digest digest_of(bytes data) noexcept;
 
 // A thread-safe cache of the most recently used texts, up to a limit in bytes.
 class cubin_registry {
  public:
-  static constexpr std::size_t default_limit = 256u << 20;
+  static constexpr std::size_t default_limit = 0x1000'0000;
 
   explicit cubin_registry(std::size_t limit = default_limit) noexcept : limit_{limit} {}
 

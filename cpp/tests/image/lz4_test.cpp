@@ -30,6 +30,15 @@ TEST(Lz4, RepeatsEarlierOutput) {
             "abcabcabcabcx");
 }
 
+TEST(Lz4, MayEndWithAMatch) {
+  const std::string block{
+      "\x11"
+      "a\x01\x00\x00",
+      5};
+  EXPECT_EQ(unpack(block, 6), "aaaaaa");
+  for (const std::uint64_t size : {5, 7}) EXPECT_EQ(unpack(block, size), std::nullopt) << size;
+}
+
 TEST(Lz4, ReadsLongLengths) {
   const std::string literals(300, 'q');
   // 15 + 255 + 30 literals.

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "emulator/image/original.hpp"
+
 namespace {
 
 using namespace halfwarp::emulator::image;
@@ -54,6 +56,33 @@ TEST(Registry, DropsWhatWasNotUsedForLongest) {
   registry.add(bytes_of("d"), std::string(1000, 'd'));
   EXPECT_EQ(registry.size(), 1u);
   EXPECT_NE(registry.find(bytes_of("d")), nullptr);
+}
+
+TEST(Registry, HasTheWholeLimitAfterEachRemoval) {
+  cubin_registry registry{200};
+  for (int turn = 0; turn < 3; ++turn) {
+    registry.add(bytes_of("a"), std::string(100, 'a'));
+    registry.add(bytes_of("b"), std::string(100, 'b'));
+    EXPECT_EQ(registry.size(), 2u) << turn;
+    registry.add(bytes_of("c"), "c");
+    EXPECT_EQ(registry.size(), 2u) << turn;
+    registry.clear();
+    EXPECT_EQ(registry.size(), 0u);
+  }
+}
+
+TEST(Registry, SubstitutesTextsWithoutTheirEnds) {
+  EXPECT_EQ(executed_ptx("first"), "first");
+  EXPECT_EQ(original_ptx("second"), nullptr);
+  substitute_ptx(std::string_view{"first\n\0", 7}, "second\n");
+  EXPECT_EQ(executed_ptx("first"), "second\n");
+  EXPECT_EQ(executed_ptx("first\n\n"), "second\n");
+  EXPECT_EQ(executed_ptx("\nfirst"), "\nfirst");
+  ASSERT_NE(original_ptx("second"), nullptr);
+  EXPECT_EQ(*original_ptx("second"), (std::string{"first\n\0", 7}));
+  EXPECT_EQ(original_ptx("first"), nullptr);
+  substitute_ptx("first", "third");
+  EXPECT_EQ(executed_ptx("first"), "third");
 }
 
 TEST(Registry, MayBeUsedFromManyThreads) {

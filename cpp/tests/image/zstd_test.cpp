@@ -194,6 +194,41 @@ TEST(Zstd, ReadsPlainWeightsOfCodes) {
   EXPECT_EQ(unpack(frame_of(block_of(literals + '\0'), 6), 6), (std::string{0, 1, 2, 2, 0, 2}));
 }
 
+// Literals of coded bits in one stream.
+std::string literals_of(const std::string& codes, const std::string& bits, std::size_t count) {
+  const std::string data = codes + stream_of(bits);
+  return little_endian(2 | count << 4 | data.size() << 14, 3) + data;
+}
+
+TEST(Zstd, ReadsCodesOfSeveralLengths) {
+  // The weights 1, 2 and 3, and 1 for the last byte: codes of 3, 2, 1 and 3 bits.
+  const std::string codes = "\x82\x12\x30", bits[] = {"000", "01", "1", "001"};
+  std::string all, expected;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const auto symbol = i * i * 7 / 3 % 4;
+    all += bits[symbol];
+    expected += static_cast<char>(symbol);
+  }
+  const std::string block = block_of(literals_of(codes, all, 40) + '\0');
+  EXPECT_EQ(unpack(frame_of(block, 40), 40), expected);
+}
+
+// Two weights, whose first byte has a code of zeros.
+TEST(Zstd, RefusesCodesThatAreTooLongOrDoNotFillTheTable) {
+  const auto unpacked = [](char weights, const std::string& code) {
+    const std::string codes{'\x81', weights};
+    const std::string block = block_of(literals_of(codes, code, 1) + '\0');
+    return unpack(frame_of(block, 1), 1);
+  };
+  EXPECT_EQ(unpacked('\xaa', "00"), (std::string{0}));        // 11 bits
+  EXPECT_EQ(unpacked('\x12', "00"), (std::string{0}));        // 1 + 2 of 4
+  EXPECT_EQ(unpacked('\x22', "00"), (std::string{0}));        // 2 + 2 of 8
+  EXPECT_EQ(unpacked('\xbb', "00"), std::nullopt);            // 12 bits
+  EXPECT_EQ(unpacked('\xc1', "000000000000"), std::nullopt);  // 13 bits
+  EXPECT_EQ(unpacked('\x13', "000"), std::nullopt);           // 1 + 4, and 3 of 8 are missing
+  EXPECT_EQ(unpacked('\x00', ""), std::nullopt);              // no code at all
+}
+
 TEST(Zstd, TakesCodesOfTheLastBlockAgain) {
   const std::string first = coded_literals("0110", 0, one_bit_codes) + '\0',
                     second = coded_literals("10", 0, "") + '\0';

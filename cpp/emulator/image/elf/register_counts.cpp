@@ -28,8 +28,8 @@ register_counts find_register_counts(bytes cubin) {
   const auto attributes = find_section(cubin, ".nv.info");
   const auto symbols = find_section(cubin, ".symtab");
   const auto names = find_section(cubin, ".strtab");
+  if (!attributes || !symbols || !names) return {};
   register_counts result;
-  if (!attributes || !symbols || !names) return result;
   std::uint64_t at = 0;
   while (const auto head = part(*attributes, at, attribute_bytes)) {
     at += attribute_bytes;

@@ -49,9 +49,9 @@ huffman_table::huffman_table(std::vector<std::uint8_t> weights) {
   }
   require(sum > 0 && weights.size() < max_symbols);
   max_bits_ = highest_bit(sum) + 1;
-  const std::uint64_t size = std::uint64_t{1} << max_bits_, missing = size - sum;
-  require(max_bits_ <= longest_code && std::has_single_bit(missing));
-  weights.push_back(static_cast<std::uint8_t>(highest_bit(missing) + 1));
+  require(max_bits_ <= longest_code);
+  const std::uint64_t size = std::uint64_t{1} << max_bits_;
+  weights.push_back(static_cast<std::uint8_t>(highest_bit(size - sum) + 1));
   // The longest codes, which have the smallest weight, come first.
   entries_.reserve(size);
   for (unsigned weight = 1; weight <= max_bits_; ++weight) {
