@@ -15,17 +15,6 @@ NOT_MAPPED_AS_ARRAY, LAUNCH_OUT_OF_RESOURCES = 212, 701
 HEAD = b".version 8.0\n.target sm_90\n.address_size 64\n"
 
 
-@pytest.fixture
-def refused(driver, emulated):
-    """Call a function, which must return a code for a reason."""
-
-    def call(code, reason, name, *arguments):
-        assert getattr(driver, name)(*arguments) == code, name
-        assert reason in emulated.error_text(code), emulated.error_text(code)
-
-    return call
-
-
 def properties(kind=1, handles=0, location=(1, 0), most=0):
     """A CUmemPoolProps: pinned memory on device 0."""
     return struct.pack("iiiiQQ", kind, handles, *location, 0, most).ljust(88, b"\0")
