@@ -218,7 +218,8 @@ std::size_t transcript::fuse(block_state& block, std::size_t at, const flags& se
     return s.location != place::unknown && instr.run == effects_.handlers.load;
   };
   const bool is_row = a.warp == b.warp && a.warp == use.warp && use.active == all_lanes;
-  const bool reads_both = (read[1] == x && read[2] == y) || (read[1] == y && read[2] == x);
+  const bool reads_both =
+      x != y && ((read[1] == x && read[2] == y) || (read[1] == y && read[2] == x));
   if (!is_row || !reads_both || !loads(a, load_a) || !loads(b, load_b)) return at;
   const bool is_equal = a.location == place::equal;
   const step &words = is_equal ? b : a, &other = is_equal ? a : b;

@@ -171,6 +171,8 @@ TEST(transcript, words_that_others_read_keep_their_calls) {
       {"shl.b32 z1, i, 3; sub.u32 z, q, z1;\n"
        "ld.shared.u32 x, [q]; ld.shared.u32 y, [z+2040]; add.u32 r, x, y;",
        [](auto t, auto n) { return word(t, n) + word(510 - t, n); }, 3},
+      {"ld.shared.u32 x, [q]; ld.shared.u32 x, [q+4]; add.u32 r, x, x;",
+       [](auto t, auto n) { return 2 * word(t + 1, n); }, 3},
       // a guard leaves out one lane
       {"and.b32 z, i, 31; setp.ne.u32 p, z, 5; ld.shared.u32 x, [q]; ld.shared.u32 y, [q+4]; "
        "mov.u32 r, 1;\n"
