@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
+
 #include "../machine.hpp"
 #include "emulator/exec/decode/kernel_decoder.hpp"
 #include "emulator/exec/schedule/block.hpp"
@@ -208,6 +211,49 @@ TEST(transcript, a_product_with_a_word_for_all_lanes_is_one_call_with_its_loads)
        [](auto t, auto n) { return word(t + 256, n) * (word(t + 256, n) + 1); }, 4},
   };
   for (const pair_case& each : cases) expect_pair(floats, each);
+}
+
+// Loads, sums, products and stores in a random order, and a sum of all registers.
+std::string random_body(std::uint32_t seed) {
+  std::minstd_rand next{seed};
+  const auto choice = [&](auto... each) {
+    return std::array<std::string, sizeof...(each)>{each...}[next() % sizeof...(each)];
+  };
+  const auto any = [&] { return choice("x", "y", "z", "z1", "z2"); };
+  const auto real = [&] { return choice("f", "f0", "g", "h"); };
+  std::string text = "mov.u32 x, c0; mov.u32 y, c1; mov.u32 z, c2; mov.u32 z1, i; mov.u32 z2, n;\n";
+  for (const char* each : {"f", "f0", "g", "h"})
+    text += "cvt.rn.f32.u32 " + (each + (", " + any())) + ";\n";
+  for (int count = 0; count < 24; ++count) {
+    const std::string place = choice("[q]", "[q+4]", "[q+512]", "[e]", "[e+64]");
+    const std::string value = any() + ", " + any(), number = real() + ", " + real();
+    text +=
+        choice("ld.shared.u32 " + any() + ", " + place, "ld.shared.u32 " + any() + ", " + place,
+               "ld.shared.f32 " + real() + ", " + place, "ld.shared.f32 " + real() + ", " + place,
+               "add.u32 " + any() + ", " + value, "add.u32 " + any() + ", " + value,
+               "xor.b32 " + value + ", n", "fma.rn.f32 " + number + ", " + real() + ", " + real(),
+               "bar.sync 0; st.shared.u32 [q+4], " + any() + "; bar.sync 0",
+               "setp.gt.u32 p, i, 40; @p add.u32 " + any() + ", " + value) +
+        ";\n";
+  }
+  text += "mov.u32 r, 0;";
+  for (const char* each : {"x", "y", "z", "z1", "z2"})
+    text += std::string{"mad.lo.u32 r, r, 31, "} + each + ";";
+  for (const char* each : {"f", "f0", "g", "h"})
+    text += std::string{"mov.b32 t, "} + each + "; mad.lo.u32 r, r, 31, t;";
+  return words + text + "st.global.u32 [a], r;";
+}
+
+TEST(transcript, a_repeated_block_has_the_results_of_one_that_a_scheduler_runs) {
+  exec::run_options scheduled;
+  scheduled.seed = 3;
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    const std::string body = random_body(seed);
+    const blocks_run repeated = run_blocks(body), run = run_blocks(body, 16, scheduled);
+    ASSERT_EQ(repeated.ready, "yyy") << body;
+    ASSERT_EQ(run.ready, "---");
+    ASSERT_EQ(repeated.values, run.values) << body;
+  }
 }
 
 }  // namespace
