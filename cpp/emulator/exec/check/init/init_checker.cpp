@@ -21,6 +21,7 @@ using memory::unwritten;
 using memory::written;
 
 constexpr std::uint32_t line = 64;
+constexpr std::uint32_t unknown_origin = 1u << 31;  // of a value that a function returned in memory
 
 template <class Visitor>
 void each_lane(lane_mask lanes, Visitor&& visit) {
@@ -227,7 +228,7 @@ void init_checker::update(warp& w, const init_site& site, lane_mask lanes) {
   const lane_states states = states_of(w, site, lanes, site.bytes);
   const bool is_exchange = site.rule == value_rule::exchange_memory;
   if (w.current->undefined) {
-    use(w, site, instr.operand[4], site.is_narrow ? 4 : 8, lanes, "address of an atomic operation");
+    use(w, site, instr.operand[4], 8, lanes, "address of an atomic operation");
     for (int operand : {1, 2}) {
       use(w, site, instr.operand[operand], site.bytes, lanes, "operand of an atomic operation");
     }
@@ -321,7 +322,13 @@ void init_checker::copy(const warp& w, const place& from, const place& to, std::
         source && (from.is_memory ? !is_written(source, bytes)
                                   : std::any_of(source, source + bytes,
                                                 [](std::byte b) { return b != std::byte{0}; }));
-    if (is_undefined && !to.is_memory) values_of(*to.owner);
+    if (is_undefined && !to.is_memory) {
+      const std::uint32_t of_register =
+          from.is_memory ? 0
+                         : from.owner->undefined->origins[static_cast<std::size_t>(from.at) / line];
+      values_of(*to.owner).origins[static_cast<std::size_t>(to.at) / line] =
+          of_register ? of_register : unknown_origin;
+    }
     std::byte* target = address(to, l);
     if (!target) return;
     for (std::uint32_t i = 0; i < bytes; ++i) {

@@ -61,7 +61,8 @@ void set_access(init_site& site, const name_parts& part) {
 
 std::uint8_t result_bytes_of(const name_parts& part) {
   if (is_one_of(part[0], counting) || part.back() == "half") return 4;
-  if (part[0] == "cvt" && part.size() == 3) return bytes_of_type(part[1]);
+  // The result of a clamp keeps the width of its source.
+  if (part[0] == "clamp" || (part[0] == "cvt" && part.size() == 3)) return bytes_of_type(part[1]);
   if (part[0] == "cvt") return bytes_of_type(part[part.size() - 2]);
   const bool has_type = part.back().find_first_of("0123456789") != part.back().npos;
   const bool is_wide = part.size() > 1 && part[1] == "wide";
