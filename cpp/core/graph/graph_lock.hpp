@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 #include "core/lifetime/interpreter.hpp"
 #include "core/lifetime/process.hpp"
@@ -67,30 +68,29 @@ using shared_graph_lock = std::shared_ptr<graph_lock>;
 [[nodiscard]] inline shared_graph_lock make_graph_lock() { return std::make_shared<graph_lock>(); }
 
 // Holds a graph's lock to the end of a scope, over checks, driver calls and changes of the index
-// that must agree. Acquire it after user code has run, since a lock held then could wait for that
+// that must agree. Create it after user code has run, since a lock held then could wait for that
 // code.
 class graph_hold {
  public:
   graph_hold() noexcept = default;
-  graph_hold(const graph_hold&) = delete;
-  graph_hold& operator=(const graph_hold&) = delete;
+  explicit graph_hold(const shared_graph_lock& lock) noexcept : first_(lock) { first_->lock(); }
+  // Acquires the locks of two graphs. Threads that name them in different orders do not deadlock,
+  // unless a thread holds one of them already.
+  graph_hold(const shared_graph_lock& one, const shared_graph_lock& other) noexcept
+      : graph_hold(std::less<>{}(one.get(), other.get()) ? one : other) {
+    if (one == other) return;
+    second_ = first_ == one ? other : one;
+    second_->lock();
+  }
+  graph_hold(graph_hold&&) noexcept = default;
+  graph_hold& operator=(graph_hold&& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(second_, other.second_);
+    return *this;
+  }
   ~graph_hold() {
     if (second_ != nullptr) second_->unlock();
     if (first_ != nullptr) first_->unlock();
-  }
-
-  void acquire(const shared_graph_lock& lock) noexcept {
-    lock->lock();
-    first_ = lock;
-  }
-  // Acquires the locks of two graphs. Threads that name them in different orders do not deadlock,
-  // unless a thread holds one of them already.
-  void acquire(const shared_graph_lock& one, const shared_graph_lock& other) noexcept {
-    const bool is_ordered = std::less<>{}(one.get(), other.get());
-    acquire(is_ordered ? one : other);
-    if (one == other) return;
-    second_ = is_ordered ? other : one;
-    second_->lock();
   }
 
  private:

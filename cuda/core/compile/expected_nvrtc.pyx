@@ -36,11 +36,11 @@ cdef int packaged_nvrtc_version(object path) except -1:
     return 1000 * int(major) + int(minor)
 
 
-cdef int note_nvrtc_in_use() except -1:
+cdef void note_nvrtc_in_use() except *:
     """Query the version of the opened library, which another program may have put in its place."""
     global nvrtc_state, cached_nvrtc_version
     if nvrtc_state == NVRTC_IN_USE:
-        return 0
+        return
     major, minor = version_of_nvrtc()
     if cached_nvrtc_version != 1000 * major + minor:
         import_module("cuda.core.compile.cache.fingerprints").nvrtc_version.cache_clear()

@@ -158,9 +158,9 @@ cdef class NvrtcCompiler(Compiler):
             self.native.add_expression(as_expression(expression))
         return self.native.compile(options)
 
-    cdef int check_run(self, nvrtcResult status) except -1:
+    cdef void check_run(self, nvrtcResult status) except *:
         if status == NVRTC_SUCCESS:
-            return 0
+            return
         log = self.native.log()
         if status == NVRTC_ERROR_INVALID_OPTION:
             log = f"NVRTC {'.'.join(map(str, nvrtc_version()))} rejects an option:\n{log}"
@@ -170,11 +170,11 @@ cdef class NvrtcCompiler(Compiler):
             error.add_note(hint)
         raise error
 
-    cdef int check_image(self, str target, bytes image) except -1:
+    cdef void check_image(self, str target, bytes image) except *:
         if image.strip(b"\0") or self.options.fdevice_syntax_only:
-            return 0
+            return
         if self.options.link_time_optimization:  # NVRTC generates LTO-IR only; loading reports it
-            return 0
+            return
         arch = self.options.arch
         if target == "tile_ir" and self.options.simt_only:
             reason = "simt_only=True excludes it"

@@ -11,7 +11,7 @@ cdef int check_nvrtc(nvrtcResult status, const char* function, NvrtcProgram prog
 
 
 cdef tuple version_of_nvrtc():
-    cdef int major = 0, minor = 0
+    cdef int major, minor
     check_nvrtc(cynvrtc.nvrtcVersion(&major, &minor), "nvrtcVersion")
     return major, minor
 
@@ -74,7 +74,7 @@ cdef class NvrtcProgram:
 
     cdef bytes fetch(self, size_getter get_size, image_getter get_image, const char* function):
         """Query the size of an image, then the image."""
-        cdef size_t size = 0
+        cdef size_t size
         check_nvrtc(get_size(self.raw, &size), function)
         cdef bytearray buffer = bytearray(size)
         cdef char* into = buffer
@@ -100,7 +100,7 @@ cdef class NvrtcProgram:
         return cynvrtc.nvrtcGetPCHCreateStatus(self.raw)
 
     cdef size_t header_bytes_needed(self) except? 0:
-        cdef size_t size = 0
+        cdef size_t size
         check_nvrtc(cynvrtc.nvrtcGetPCHHeapSizeRequired(self.raw, &size),
                     "nvrtcGetPCHHeapSizeRequired", self)
         return size

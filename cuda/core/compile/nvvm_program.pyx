@@ -89,7 +89,7 @@ cdef class NvvmProgram:
         cdef size_t size = 0
         cdef nvvmResult status = get_size(self.raw, &size)
         cdef bytearray buffer = bytearray(size)
-        if status == NVVM_SUCCESS and size:
+        if status == NVVM_SUCCESS:
             status = get_text(self.raw, buffer)
         if status != NVVM_SUCCESS:
             raise library_error("nvvm", status, function, "")

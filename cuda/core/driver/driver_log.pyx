@@ -86,9 +86,9 @@ def _explaining_lines(lines, str error_text):
     return explaining[::-1]
 
 
-cdef int note_driver_log(object error, str error_text) except -1:
+cdef void note_driver_log(object error, str error_text) except *:
     if log_is_off or loader.backend() is NULL or is_finalizing():
-        return 0
+        return
     with log_lock:
         own_lines = _lines_of(read_driver_log(), get_ident())
     lines = _explaining_lines(own_lines, error_text)

@@ -43,6 +43,6 @@ cdef extern from "python/launch/launch_modes.hpp" namespace "halfwarp::python":
     void count_capture(int change) noexcept
 
 # The call that invalidated a capture, for the error at its end. The next capture clears it.
-cdef int record_capture_error(object error, CUresult code) except -1
+cdef void record_capture_error(object error, CUresult code) except *
 cdef int clear_capture_error() except -1
 cdef str capture_error_text()

@@ -210,11 +210,11 @@ cdef int report_line(str text) except -1:
         print(text, file=sys.stderr)
 
 
-cdef int record_capture_error(object error, CUresult code) except -1:
+cdef void record_capture_error(object error, CUresult code) except *:
     """Record the first call that invalidated the capture, for the error at its end."""
     global invalidating_call
     if not CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED <= code <= CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
-        return 0
+        return
     if captures_under_way() and invalidating_call is None:
         frame = sys._getframe()
         invalidating_call = (f"{error.where or 'a driver call'} at {frame.f_code.co_filename}:"

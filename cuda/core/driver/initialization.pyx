@@ -12,7 +12,7 @@ cdef extern from *:
 
 
 cdef int initialize_driver() except -1:
-    cdef int version = 0
+    cdef int version
     if is_driver_initialized():
         return 0
     with nogil:
@@ -26,7 +26,7 @@ cdef int initialize_driver() except -1:
 
 
 cdef int driver_version() except -1:
-    cdef int version = 0
+    cdef int version
     call(driver.cuDriverGetVersion, &version)
     return version
 

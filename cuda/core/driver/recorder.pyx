@@ -38,10 +38,10 @@ def recent_launches():
     return [record_of(launches[i]) for i in range(launches.size())]
 
 
-cdef int add_launch_notes(object error, CUresult code) except -1:
+cdef void add_launch_notes(object error, CUresult code) except *:
     """Add the launches that may have caused an error reported by a later call."""
     if <int>code not in CAUSED_BY_LAUNCHES:
-        return 0
+        return
     cdef CUdevice device = -1
     # A corrupted context may not report its device; then all launches are listed.
     try_call(driver.cuCtxGetDevice, &device)

@@ -155,7 +155,7 @@ cdef Context wrap_context(const context_ref& native):
 
 
 cdef int current_ordinal() except -1:
-    cdef CUdevice ordinal = 0
+    cdef CUdevice ordinal
     initialize_driver()
     call(driver.cuCtxGetDevice, &ordinal)
     return ordinal

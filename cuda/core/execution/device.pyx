@@ -101,7 +101,7 @@ CUDAError
     @property
     def total_memory(self):
         """Total memory of the device in bytes. Host only."""
-        cdef size_t size = 0
+        cdef size_t size
         call(driver.cuDeviceTotalMem, &size, self.ordinal)
         return size
 
@@ -115,8 +115,7 @@ CUDAError
         --------
         cuMemGetInfo : the driver function.
         """
-        cdef size_t free_bytes = 0
-        cdef size_t total = 0
+        cdef size_t free_bytes, total
         cdef context_handle context = self.context_to_use()
         with nogil:
             get_memory_info(context, &free_bytes, &total)
@@ -136,7 +135,7 @@ CUDAError
         --------
         cuDeviceCanAccessPeer : the driver function.
         """
-        cdef int result = 0
+        cdef int result
         other = as_device(peer)
         if other.ordinal == self.ordinal:
             return True
@@ -638,7 +637,7 @@ cdef object read_capability(int ordinal):
 
 
 cdef int device_attribute(int ordinal, CUdevice_attribute attribute) except? -1:
-    cdef int value = 0
+    cdef int value
     call(driver.cuDeviceGetAttribute, &value, attribute, ordinal)
     return value
 

@@ -39,7 +39,7 @@ cdef Device make_device(int ordinal):
 cdef ThreadDevices make_thread_devices():
     """Create the Device objects of the calling thread."""
     global thread_devices
-    cdef int count = 0
+    cdef int count
     initialize_driver()
     call(driver.cuDeviceGetCount, &count)
     cdef ThreadDevices owner = ThreadDevices.__new__(ThreadDevices)
@@ -94,7 +94,7 @@ cdef Device device_of_ordinal(int ordinal):
 
 
 cdef Device current_device():
-    cdef CUdevice ordinal = 0
+    cdef CUdevice ordinal
     devices_of_thread()  # initializes the driver
     cdef CUresult code = try_call(driver.cuCtxGetDevice, &ordinal)
     if code != CUDA_SUCCESS and code != CUDA_ERROR_INVALID_CONTEXT:

@@ -106,10 +106,9 @@ cdef int end_capture(GraphBuilder self) except -1:
 
 cdef int close_builder(GraphBuilder self) except -1:
     """Close the builders of bodies first, since their graphs are destroyed with this graph."""
-    if self.bodies is not None:
+    if self.stage == CAPTURING and self.bodies is not None:
         for each in list(self.bodies):
-            if (<GraphBuilder>each).stage != CLOSED and self.stage == CAPTURING:
-                close_builder(<GraphBuilder>each)
+            (<GraphBuilder>each).close()
     end_quietly(self)
     self.native.close(self)
     if self.owns_stream:

@@ -36,7 +36,7 @@ cdef class _SwitchableNode(ExecutableGraphNode):
         --------
         cuGraphNodeGetEnabled : the driver function.
         """
-        cdef unsigned enabled = 0
+        cdef unsigned enabled
         cdef graph_hold hold, source_hold
         hold_view(self, hold, source_hold)
         call_alone(self.graph.lock, driver.cuGraphNodeGetEnabled, self.native.raw(), self.node.raw,
@@ -113,8 +113,8 @@ cdef int check_view(ExecutableGraphNode view) except -1:
 cdef int hold_view(ExecutableGraphNode view, graph_hold& hold, graph_hold& source) except -1:
     """Hold the executable graph and then the definition: the driver reads the node's handle."""
     check_view(view)
-    hold.acquire(view.graph.lock)
-    source.acquire(view.node.state.lock)
+    hold = graph_hold(view.graph.lock)
+    source = graph_hold(view.node.state.lock)
     return view.node.check_usable()
 
 

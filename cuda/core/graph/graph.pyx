@@ -82,7 +82,7 @@ cdef class Graph:
         --------
         cuGraphExecGetId : the driver function.
         """
-        cdef unsigned number = 0
+        cdef unsigned number
         cdef borrowed_graph_exec native = self.native.borrow_open(self)
         call(driver.cuGraphExecGetId, native.raw(), &number)
         return number
@@ -200,7 +200,7 @@ cdef Graph instantiate_graph(_GraphState source, object options):
     cdef graph_handle _owner
     cdef Stream upload = None
     cdef borrowed_stream native_stream
-    cdef graph_hold hold
+    cdef graph_hold _hold
     memset(&params, 0, sizeof(params))
     if options is not None:
         options = as_options(options, import_module("cuda.core.graph.options").GraphCompleteOptions,
@@ -216,7 +216,7 @@ cdef Graph instantiate_graph(_GraphState source, object options):
             native_stream = upload.native.borrow_open(upload)
             params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
             params.hUploadStream = native_stream.raw()
-    hold.acquire(source.lock)
+    _hold = graph_hold(source.lock)
     close_retained_list(source)
     check_valid(source)  # reading the options may run user code
     _owner = source.owner  # keeps the graph alive during the call
@@ -261,10 +261,10 @@ cdef int update_graph(Graph self, _GraphState source) except -1:
     cdef CUresult code
     cdef borrowed_graph_exec native = self.native.borrow_open(self)
     cdef graph_handle _owner
-    cdef graph_hold hold, source_hold
+    cdef graph_hold _hold, _source_hold
     memset(&info, 0, sizeof(info))
-    hold.acquire(self.lock)
-    source_hold.acquire(source.lock)
+    _hold = graph_hold(self.lock)
+    _source_hold = graph_hold(source.lock)
     close_retained_list(source)
     check_valid(source)
     _owner = source.owner  # keeps the graph alive during the call

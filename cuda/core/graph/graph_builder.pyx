@@ -578,12 +578,11 @@ cdef tuple split_builder(GraphBuilder self, object count):
 
 
 cdef GraphBuilder join_builders(tuple builders):
-    cdef GraphBuilder root = None
+    cdef GraphBuilder root
     for each in builders:
         check_builder_open(<GraphBuilder>each)
-        if root is None and (<GraphBuilder>each).kind != FORKED:
-            root = <GraphBuilder>each
-    root = <GraphBuilder>builders[0] if root is None else root
+    origins = [each for each in builders if (<GraphBuilder>each).kind != FORKED]
+    root = <GraphBuilder>(origins or builders)[0]
     branches = [each for each in builders if each is not root]
     for each in branches:
         order_streams(root.captured_stream, (<GraphBuilder>each).captured_stream)

@@ -200,11 +200,9 @@ cdef class GraphDefinition(_NodeFactory):
         --------
         cuGraphGetId : the driver function.
         """
-        cdef unsigned number = 0
+        cdef unsigned number
         cdef graph_hold hold
-        self.check_usable()
-        hold.acquire(self.state.lock)
-        check_valid(self.state)
+        self.hold_usable(hold)
         call_alone(self.state.lock, driver.cuGraphGetId, self.state.raw, &number)
         return number
 
@@ -247,9 +245,9 @@ cdef class GraphDefinition(_NodeFactory):
 
 cdef list nodes_of(_GraphState graph):
     cdef vector[CUgraphNode] nodes
-    cdef size_t count = 0
-    cdef graph_hold hold  # another thread may destroy a node before its object exists
-    hold.acquire(graph.lock)
+    cdef size_t count
+    cdef graph_hold _hold  # another thread may destroy a node before its object exists
+    _hold = graph_hold(graph.lock)
     check_valid(graph)
     call_alone(graph.lock, driver.cuGraphGetNodes, graph.raw, NULL, &count)
     nodes.resize(count)
@@ -262,9 +260,8 @@ cdef list edges_of(_GraphState graph):
     """Return triples: two nodes and the data of the edge between them."""
     cdef vector[CUgraphNode] sources, targets
     cdef vector[CUgraphEdgeData] data
-    cdef size_t count = 0
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef size_t count
+    cdef graph_hold _hold = graph_hold(graph.lock)
     check_valid(graph)
     call_alone(graph.lock, driver.cuGraphGetEdges, graph.raw, NULL, NULL, NULL, &count)
     sources.resize(count)
@@ -281,8 +278,7 @@ cdef list edges_of(_GraphState graph):
 cdef int add_edge(_GraphState graph, object first, object second, unsigned char from_port,
                   unsigned char to_port, unsigned char kind) except -1:
     cdef CUgraphEdgeData data
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     cdef GraphNode source = require_node(graph, first)
     cdef GraphNode target = require_node(graph, second)
     if source.raw is NULL or target.raw is NULL:
@@ -301,8 +297,7 @@ cdef int print_dot(_GraphState graph, object path, object options) except -1:
     reject_nul(os.fsdecode(name), "the path of the file")
     cdef const char* file = name
     cdef graph_handle _owner  # keeps the graph alive during the call
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     check_valid(graph)
     _owner = graph.owner
     try:

@@ -58,7 +58,7 @@ cdef class GraphMemoryResourceAttributes:
 
 
 cdef object graph_memory(GraphMemoryResourceAttributes self, CUgraphMem_attribute attribute):
-    cdef cuuint64_t value = 0
+    cdef cuuint64_t value
     cdef CUdevice device = self.device
     initialize_driver()
     with nogil:

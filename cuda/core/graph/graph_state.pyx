@@ -43,8 +43,7 @@ cdef _GraphState new_graph_state():
 
 cdef _GraphState subgraph_of(_GraphState graph, CUgraph raw):
     """Return the state of a child graph or conditional body; each call returns the same object."""
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     cdef _GraphState subgraph = graph.subgraphs.get(<uintptr_t>raw)
     if subgraph is None:
         subgraph = _GraphState.__new__(_GraphState)
@@ -113,8 +112,7 @@ cdef _RetainedObjects acquire_retained_list(_GraphState graph):
     The list belongs to the caller until it is released, so no other thread appends to it. Acquire
     it before creating the node, since this call may fail.
     """
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     cdef _RetainedObjects retained = graph.open_list
     graph.open_list = None
     if retained is None:
@@ -165,10 +163,10 @@ cdef int release_node_objects(_GraphState graph, _NodeState state) except -1:
     cdef _RetainedObjects retained = state.retained
     cdef CUuserObject previous, replacement = NULL
     cdef list remaining = None
-    cdef graph_hold hold
+    cdef graph_hold _hold
     if retained is None or not graph.is_valid:
         return 0
-    hold.acquire(graph.lock)
+    _hold = graph_hold(graph.lock)
     previous = retained.native
     while retained.users > 1:
         # Clones share the list itself, so the other nodes get a copy of it.
@@ -199,8 +197,7 @@ cdef int set_node(GraphNode node, CUgraphNodeParams* params, list refs) except -
     cdef _NodeState state = node.node_state
     cdef _RetainedObjects retained = None
     cdef bint is_retained
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     is_retained = retains_same(state, refs)
     if refs and not is_retained:
         # A separate list, so that the next change of the node need not copy other nodes' objects.
@@ -240,8 +237,7 @@ cdef bint retains_same(_NodeState state, list refs) except -1:
 cdef dict nodes_by_address(_GraphState graph):
     """Return the index of the graph's nodes, updated with the nodes added since the last call."""
     cdef _NodeState state
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     if graph.added:
         for each in graph.added:
             state = <_NodeState>each
@@ -262,7 +258,7 @@ cdef _NodeState state_of_node(_GraphState graph, CUgraphNode raw):
 
 cdef _NodeState state_from_origin(_GraphState graph, CUgraphNode raw):
     """Return the state of a node without one, with the references of the node that it copies."""
-    cdef unsigned number = 0
+    cdef unsigned number
     cdef _NodeState state = None
     if graph.origins and read_local_id(graph, raw, &number):
         state = graph.origins.pop(number, None)
@@ -286,7 +282,7 @@ cdef dict node_origins(_GraphState graph):
     """
     cdef dict origins = {}
     cdef dict lists = {}
-    cdef unsigned number = 0
+    cdef unsigned number
     cdef _NodeState state
     for state in list(nodes_by_address(graph).values()):
         if state.retained is None and not isinstance(state.creation, (_GraphState, dict)):
@@ -336,8 +332,7 @@ cdef _NodeState add_node_with(GraphNode node, _NodeFactory factory, CUgraphNodeP
                               _RetainedObjects retained):
     cdef _GraphState graph = factory.state
     cdef _NodeState state = new_state_for(node)
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     try:
         factory.check_usable()  # a collection may have run user code
         call_alone(graph.lock, driver.cuGraphAddNode, &state.raw, graph.raw, &factory.raw, NULL,

@@ -8,6 +8,7 @@ cdef class _NodeFactory:
     cdef object __weakref__
 
     cdef int check_usable(self) except -1
+    cdef int hold_usable(self, graph_hold& hold) except -1
 
 # A node of a graph.
 cdef class GraphNode(_NodeFactory):

@@ -11,6 +11,12 @@ cdef class _NodeFactory:
     cdef int check_usable(self) except -1:
         return raise_uninitialized(self)
 
+    cdef int hold_usable(self, graph_hold& hold) except -1:
+        """Hold the graph's lock; raise RuntimeError if the graph or the node was destroyed."""
+        self.check_usable()
+        hold = graph_hold(self.state.lock)
+        return self.check_usable()
+
     def launch(self, config, kernel, *args):
         """Add a node that launches a kernel.
 

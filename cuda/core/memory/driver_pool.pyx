@@ -393,7 +393,7 @@ cdef dict pool_figures(const pool_handle& pool):
 
 cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object error):
     """Return the driver's error with the requested size and the sizes of the pool."""
-    cdef size_t free = 0, total = 0
+    cdef size_t free, total
     facts = pool_figures(pool)
     if try_call(driver.cuMemGetInfo, &free, &total) == CUDA_SUCCESS:
         facts["device_free"], facts["device_total"] = free, total

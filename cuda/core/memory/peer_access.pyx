@@ -4,7 +4,7 @@
 
 def _peers_of(_MemPool resource):
     """Return the ordinals of the peer devices with access. Host only."""
-    cdef int count = 0
+    cdef int count
     checked(cydriver.cuDeviceGetCount(&count), "cuDeviceGetCount")
     return [i for i in range(count) if i != resource.device and has_pool_access(resource, i)]
 

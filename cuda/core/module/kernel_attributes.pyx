@@ -85,7 +85,7 @@ cdef class _KernelAttributes:
 
     cdef int get(self, int number, bint is_settable) except? -1:
         cdef int ordinal = self.ordinal()
-        cdef int value = 0
+        cdef int value
         cdef CUkernel kernel = self.native.get(self).raw()
         cached = self.cache.get((ordinal, number))
         if cached is not None:

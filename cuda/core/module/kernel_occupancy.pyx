@@ -57,7 +57,7 @@ cdef class KernelOccupancy:
         cuOccupancyMaxActiveBlocksPerMultiprocessor : the driver function.
         """
         cdef CUfunction function = function_of(self.native.get(self))
-        cdef int blocks = 0
+        cdef int blocks
         cdef int threads = int_option("block_size", block_size)
         cdef size_t shared = size_from(dynamic_shared_memory_size, "dynamic_shared_memory_size")
         with nogil:
@@ -111,7 +111,7 @@ cdef class KernelOccupancy:
         --------
         cuOccupancyMaxPotentialBlockSize : the driver function.
         """
-        cdef int grid = 0, block = 0
+        cdef int grid, block
         cdef CUfunction function = function_of(self.native.get(self))
         cdef void* callback = NULL
         cdef size_t size = 0
@@ -155,7 +155,7 @@ cdef class KernelOccupancy:
         cuOccupancyAvailableDynamicSMemPerBlock : the driver function.
         """
         cdef CUfunction function = function_of(self.native.get(self))
-        cdef size_t size = 0
+        cdef size_t size
         cdef int blocks = int_option("num_blocks_per_multiprocessor", num_blocks_per_multiprocessor)
         cdef int threads = int_option("block_size", block_size)
         with nogil:
@@ -187,7 +187,7 @@ cdef class KernelOccupancy:
         """
         cdef CUlaunchConfig native = accept_config(config).fields.native
         cdef CUfunction function = function_of(self.native.get(self))
-        cdef int size = 0
+        cdef int size
         cdef Stream target = accept_stream(stream)
         cdef borrowed_stream order = target.native.borrow_open(target)
         native.hStream = order.raw()
@@ -222,7 +222,7 @@ cdef class KernelOccupancy:
         cdef LaunchConfig accepted = accept_config(config)
         cdef CUlaunchConfig native = accepted.fields.native
         cdef CUfunction function = function_of(self.native.get(self))
-        cdef int clusters = 0
+        cdef int clusters
         cdef Stream target = accept_stream(stream)
         cdef borrowed_stream order = target.native.borrow_open(target)
         native.hStream = order.raw()

@@ -40,7 +40,7 @@ cdef class LinkState:
 
     cdef bytes complete(self):
         cdef void* image = NULL
-        cdef size_t size = 0
+        cdef size_t size
         with nogil:
             call(driver.cuLinkComplete, self.native.raw(), &image, &size)
         return (<char*>image)[:size]

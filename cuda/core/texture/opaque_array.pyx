@@ -207,13 +207,13 @@ def create_opaque_array(device, options):
                       descriptor.Flags != 0)
 
 
-cdef int require_size(OpaqueArray array, object size, bint is_buffer, bint is_filled) except -1:
+cdef void require_size(OpaqueArray array, object size, bint is_buffer, bint is_filled) except *:
     extent = array.size_bytes
     if size > extent and is_filled and not is_buffer:
         raise ValueError(f"Host buffer has {size} bytes, larger than the array extent ({extent} "
                          "bytes): pass the elements to copy")
     if size >= extent:
-        return 0
+        return
     if is_buffer:
         raise ValueError(f"Buffer size ({size} bytes) is smaller than the array extent ({extent} "
                          "bytes)")

@@ -84,11 +84,11 @@ cdef int fill_texture(CUDA_TEXTURE_DESC* into, object options) except -1:
     into.maxMipmapLevelClamp = module.real("max_mipmap_level_clamp", options.max_mipmap_level_clamp)
 
 
-cdef int explain_resource(object error, ResourceDescriptor resource, int device) except -1:
+cdef void explain_resource(object error, ResourceDescriptor resource, int device) except *:
     """Name the alignment of pitched memory in the error of a driver, which is a status."""
     cdef int address = 0, pitch = 0
     if resource.pitch is None:
-        return 0
+        return
     try_call(driver.cuDeviceGetAttribute, &address, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, device)
     try_call(driver.cuDeviceGetAttribute, &pitch, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT,
              device)

@@ -23,7 +23,7 @@ cdef int read_interface(StridedMemoryView view, dict interface, str name) except
         view.type_text = typestr
 
 
-cdef int set_device_of_address(StridedMemoryView view) except -1:
+cdef void set_device_of_address(StridedMemoryView view) except *:
     """Set the device by the address; a null address gets the current device."""
     cdef pointer_facts facts
     view.fields.is_device_accessible = True
@@ -31,7 +31,7 @@ cdef int set_device_of_address(StridedMemoryView view) except -1:
     if view.fields.pointer == 0:
         view.fields.device = current_ordinal()
         view.ordinal = view.fields.device
-        return 0
+        return
     facts = interface_memory(view.fields.pointer)
     view.fields.device = facts.device
     if facts.is_managed:

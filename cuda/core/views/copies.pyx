@@ -63,8 +63,8 @@ cdef int check_copy(StridedMemoryView target, StridedMemoryView source) except -
         raise ValueError("cannot copy into a view whose elements may share memory")
 
 
-cdef int copy_views(StridedMemoryView target, object source_arg, object stream, object allocator,
-                    object blocking) except -1:
+cdef void copy_views(StridedMemoryView target, object source_arg, object stream, object allocator,
+                     object blocking) except *:
     if not isinstance(source_arg, StridedMemoryView):
         raise TypeError("a view is copied to or from a StridedMemoryView, got "
                         f"{qualified_name(source_arg)}; use StridedMemoryView.from_any_interface()")
@@ -77,11 +77,11 @@ cdef int copy_views(StridedMemoryView target, object source_arg, object stream, 
             order.sync()
             check_copy(target, source)
         copy_on_host(plan, host_address(target), plan.to, host_address(source), plan.from_)
-        return 0
+        return
     if order is None:
         raise TypeError("stream is required to copy from or to device memory")
     if plan.size == 0:
-        return 0
+        return
     if plan.is_block():
         copy_block(memory_of_view(target, plan), memory_of_view(source, plan), order)
         retain_captured_copy(order, target, source)

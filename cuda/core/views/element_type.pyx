@@ -50,18 +50,18 @@ cdef object dtype_of_element(data_type element):
     return dtype
 
 
-cdef int element_of_dtype(object dtype, data_type* element) except -1:
+cdef void element_of_dtype(object dtype, data_type* element) except *:
     """Set the DLPack element type of a dtype; bits is 0 if there is none."""
     cdef int bits = 8 * dtype.itemsize
     element.bits = 0
     if not dtype.isnative:
-        return 0
+        return
     key = CODE_OF_ML_TYPE.get(dtype.name) if dtype.kind in "Vf" else None
     if key is None:
         code = CODE_OF_KIND.get(dtype.kind)
         key = (code, bits)
         if key not in NUMPY_TYPES:
-            return 0
+            return
     element.code, element.bits = key
     element.lanes = 1
 

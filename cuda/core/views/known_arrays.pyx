@@ -164,10 +164,10 @@ cdef int import_buffer_layout(StridedMemoryView view, object value, tuple shape,
     view.flags |= VIEW_IS_SET
 
 
-cdef int check_within(Buffer buffer, const strided_layout& layout) except -1:
+cdef void check_within(Buffer buffer, const strided_layout& layout) except *:
     """Reject a layout larger than a buffer of a resource; other sizes are unreliable."""
     if buffer.memory_resource is None:
-        return 0
+        return
     cdef int64_t needed = size_for(layout)
     if <size_t>needed > buffer.fields.size:
         raise ValueError(f"Buffer size is too small for the layout. Expected at least {needed} "

@@ -190,7 +190,7 @@ cdef strided_layout layout_of_key(const strided_layout& native, object key) exce
     """Apply a subscript of integers, slices, Ellipsis and None by the rules of NumPy."""
     cdef subscript[2 * MAX_NUMBERS] entries
     cdef int count = 0, axis = 0, ndim = (<strided_layout*>&native).ndim(), missing
-    cdef Py_ssize_t start = 0, stop = 0, step = 0, length
+    cdef Py_ssize_t start, stop, step, length
     cdef tuple keys = <tuple>key if isinstance(key, tuple) else (key,)
     cdef int axes_used = len([each for each in keys if each is not None and each is not ...])
     if keys.count(None) > max_ndim:

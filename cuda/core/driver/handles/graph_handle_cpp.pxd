@@ -33,8 +33,8 @@ cdef extern from "core/graph/graph_lock.hpp" namespace "halfwarp::core" nogil:
         bint is_gone() noexcept
     cppclass graph_hold:
         graph_hold() noexcept
-        void acquire(const shared_graph_lock&) noexcept
-        void acquire(const shared_graph_lock&, const shared_graph_lock&) noexcept
+        graph_hold(const shared_graph_lock&) noexcept
+        graph_hold(const shared_graph_lock&, const shared_graph_lock&) noexcept
     # call_alone(lock, driver.cuX, ...) and try_call_alone hold a lock during call and try_call.
     void call_alone(...) except +translate_exception
     CUresult try_call_alone(...) noexcept

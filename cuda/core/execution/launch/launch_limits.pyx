@@ -52,7 +52,7 @@ cdef str exceeded_threads(tuple block, CUkernel kernel, CUdevice device):
 
 
 cdef str exceeded_cluster(const CUlaunchConfig* config, CUkernel kernel, CUdevice device):
-    cdef int limit = 0
+    cdef int limit
     cdef CUlaunchConfig plain = config[0]
     for i in range(config.numAttrs):
         if config.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:

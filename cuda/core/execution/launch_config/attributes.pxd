@@ -15,7 +15,6 @@ cdef class _FurtherAttributes:
 # name: (id, kind, CUDA version of the first driver that supports it, owners, description)
 cdef dict LAUNCH_ATTRIBUTES
 
-cdef _Kind attribute_kind(str name)
 
 # Returns the row of an attribute of launches (1), nodes (2) or streams (4), or raises TypeError.
 cdef object row_for(str name, int owner, str owners)

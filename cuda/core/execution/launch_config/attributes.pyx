@@ -109,10 +109,6 @@ cdef class _FurtherAttributes:
     """Immutable attributes of a LaunchConfig beyond its own fields."""
 
 
-cdef _Kind attribute_kind(str name):
-    return <_Kind>LAUNCH_ATTRIBUTES[name][1]
-
-
 cdef _FurtherAttributes create_further(dict values):
     """Convert attributes; return None if all values are None."""
     cdef _FurtherAttributes further = _FurtherAttributes.__new__(_FurtherAttributes)

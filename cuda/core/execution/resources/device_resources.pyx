@@ -62,7 +62,7 @@ cdef class DeviceResources:
 
 cdef unsigned default_alignment(int device) except? 0:
     """Return the number of multiprocessors that the size of a group is a multiple of."""
-    cdef int major = 0
+    cdef int major
     check(cydriver.cuDeviceGetAttribute(
         &major, cydriver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
         "cuDeviceGetAttribute")

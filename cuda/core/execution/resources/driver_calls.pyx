@@ -17,9 +17,9 @@ cdef bint driver_has(tuple needed) except -1:
     return version[:2] >= needed
 
 
-cdef int require_driver(tuple needed, str feature) except -1:
+cdef void require_driver(tuple needed, str feature) except *:
     if driver_has(needed):
-        return 0
+        return
     version = import_module("cuda.core._utils.version").driver_version()
     raise RuntimeError(f"{feature} needs a driver of CUDA {needed[0]}.{needed[1]} or newer; this "
                        f"driver supports CUDA {version[0]}.{version[1]}")

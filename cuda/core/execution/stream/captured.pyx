@@ -35,9 +35,8 @@ cdef _CaptureReferences last_capture = _CaptureReferences.__new__(_CaptureRefere
 
 cdef int count_builder_captures(int change) except -1:
     count_capture(change)
-    if change < 0:
-        with cython.critical_section(last_capture):
-            last_capture.objects = None
+    with cython.critical_section(last_capture):
+        last_capture.objects = None
 
 
 cdef list references_of_capture(const stream_ref& stream):

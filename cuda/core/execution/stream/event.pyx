@@ -259,7 +259,7 @@ cdef class Event:
 
 
 cdef object elapsed_milliseconds(Event first, Event second):
-    cdef float milliseconds = 0
+    cdef float milliseconds
     cdef CUresult code
     cdef borrowed_event start = first.native.borrow_open(first)
     cdef borrowed_event end = second.native.borrow_open(second)

@@ -13,10 +13,10 @@ cdef object make_adjacent(GraphNode node, bint successors):
 cdef list adjacent(GraphNode node, bint successors):
     """Query the current neighbors of a node; a destroyed node has none."""
     cdef neighbors links
-    cdef graph_hold hold
+    cdef graph_hold _hold
     if node.state is None:
         return []
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     if not is_live(node):
         return []
     if node.raw is NULL:
@@ -27,7 +27,7 @@ cdef list adjacent(GraphNode node, bint successors):
 
 cdef list roots_of(_GraphState graph):
     cdef vector[CUgraphNode] roots
-    cdef size_t count = 0
+    cdef size_t count
     call_alone(graph.lock, driver.cuGraphGetRootNodes, graph.raw, NULL, &count)
     roots.resize(count)
     if count:
@@ -44,15 +44,15 @@ cdef list checked_nodes(GraphNode node, object values):
     return list({(<GraphNode>each).identity: each for each in nodes}.values())
 
 
-cdef int change_edges(GraphNode node, bint successors, list neighbor_nodes, bint adds) except -1:
+cdef void change_edges(GraphNode node, bint successors, list neighbor_nodes, bint adds) except *:
     """Add or remove the edges to all nodes in one driver call; do nothing without nodes."""
     cdef vector[CUgraphNode] sources, targets
-    cdef graph_hold hold
+    cdef graph_hold _hold
     if not neighbor_nodes:
-        return 0
+        return
     if node.raw is NULL:
         raise ValueError("The virtual graph entry node cannot be used in an edge")
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     node.check_usable()
     for each in neighbor_nodes:
         (<GraphNode>each).check_usable()
@@ -67,10 +67,10 @@ cdef int change_edges(GraphNode node, bint successors, list neighbor_nodes, bint
 
 
 cdef int assign_adjacent(GraphNode node, bint successors, object values) except -1:
-    cdef graph_hold hold
+    cdef graph_hold _hold
     node.check_usable()
     nodes = checked_nodes(node, values)
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     current = set(adjacent(node, successors))
     added = [each for each in nodes if each not in current]
     removed = list(current.difference(nodes))
@@ -189,11 +189,11 @@ AdjacencySetProxy.__module__ = "cuda.core.graph"
 cdef object edge_data_of(GraphNode node, bint successors, object other):
     cdef neighbors links
     cdef size_t i
-    cdef graph_hold hold
+    cdef graph_hold _hold
     node.check_usable()
     if node.raw is NULL or not isinstance(other, GraphNode):
         return None
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     node.check_usable()
     links = neighbors_of(node.state.lock.get()[0], node.raw, successors)
     for i in range(links.nodes.size()):

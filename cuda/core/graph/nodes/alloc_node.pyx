@@ -110,9 +110,7 @@ cdef AllocNode add_alloc_node(_NodeFactory factory, object size, object device, 
         access[i].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE
     params.accessDescs, params.accessDescCount = access.data(), access.size()
     state = new_state_for(node)
-    factory.check_usable()
-    hold.acquire(factory.state.lock)
-    factory.check_usable()
+    factory.hold_usable(hold)
     with nogil:
         call_alone(factory.state.lock, driver.cuGraphAddMemAllocNode, &state.raw,
                    factory.state.raw, &factory.raw, <size_t>(factory.raw is not NULL), &params)

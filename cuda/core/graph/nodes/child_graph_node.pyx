@@ -62,10 +62,10 @@ cdef _GraphState child_of(_GraphState graph, CUgraphNode raw):
 cdef ChildGraphNode add_child_node(_NodeFactory factory, object child_arg):
     cdef CUgraphNodeParams params
     cdef ChildGraphNode node = ChildGraphNode.__new__(ChildGraphNode)
-    cdef graph_hold hold
+    cdef graph_hold _hold
     factory.check_usable()
     child = require_definition(child_arg)
-    hold.acquire(factory.state.lock, child.lock)
+    _hold = graph_hold(factory.state.lock, child.lock)
     check_valid(child)
     close_retained_list(child)
     origins = node_origins(child)
@@ -82,10 +82,10 @@ cdef int set_child(ChildGraphNode node, _GraphState child, dict origins) except 
 
 cdef int update_child_node(ChildGraphNode node, object child_arg) except -1:
     cdef CUgraphNodeParams params
-    cdef graph_hold hold
+    cdef graph_hold _hold
     node.check_usable()
     child = require_definition(child_arg)
-    hold.acquire(node.state.lock, child.lock)
+    _hold = graph_hold(node.state.lock, child.lock)
     node.check_usable()
     check_valid(child)
     close_retained_list(child)

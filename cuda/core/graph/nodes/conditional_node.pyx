@@ -107,10 +107,10 @@ cdef ConditionalNode add_conditional_node(_NodeFactory factory, object cls, obje
     cdef CUgraphNodeParams params
     cdef ConditionalNode node = cls.__new__(cls)
     cdef size_t i
-    cdef graph_hold hold
+    cdef graph_hold _hold
     node.tested_condition = condition_from(condition_arg)
     factory.check_usable()
-    hold.acquire(factory.state.lock)
+    _hold = graph_hold(factory.state.lock)
     params = conditional_parameters(cls, node.tested_condition, count)
     state = add_node(node, factory, &params, None)
     node.bodies = tuple([subgraph_of(factory.state, params.conditional.phGraph_out[i])
@@ -148,6 +148,6 @@ cdef GraphNode inspect_conditional_node(_GraphState graph, CUgraphNode raw, _Nod
 
 
 cdef bint driver_has_node_params() except -1:
-    cdef int version = 0
+    cdef int version
     call(driver.cuDriverGetVersion, &version)
     return version >= 13020

@@ -83,9 +83,9 @@ cdef int update_event_node(_EventNode node, object event) except -1:
     cdef CUgraphNodeParams params
     node.check_usable()
     cdef Event shared = share_graph_event(event)
-    cdef graph_hold hold
+    cdef graph_hold _hold
     params = event_parameters(node, shared)
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     set_node(node, &params, [shared])
     node.shared_event = shared
 

@@ -28,9 +28,7 @@ cdef FreeNode add_free_node(_NodeFactory factory, object dptr):
         raise TypeError(f"dptr must be an int, AllocNode.dptr, got {qualified_name(dptr)}")
     node.address = address_from(dptr)
     state = new_state_for(node)
-    factory.check_usable()
-    hold.acquire(factory.state.lock)
-    factory.check_usable()
+    factory.hold_usable(hold)
     call_alone(factory.state.lock, driver.cuGraphAddMemFreeNode, &state.raw, factory.state.raw,
                &factory.raw, <size_t>(factory.raw is not NULL), node.address)
     register_node(node, factory.state, state)

@@ -49,13 +49,13 @@ cdef GraphCondition wrap_condition(CUgraphConditionalHandle native):
 
 
 cdef GraphCondition create_condition_in(_GraphState graph, CUgraph raw, object default_value):
-    cdef CUgraphConditionalHandle handle = 0
+    cdef CUgraphConditionalHandle handle
     cdef unsigned value = 0, flags = 0
-    cdef graph_hold hold
+    cdef graph_hold _hold
     if default_value is not None:
         value = int_option("default_value of a condition", default_value, 0, UINT_MAX)
         flags = 1  # CU_GRAPH_COND_ASSIGN_DEFAULT
-    hold.acquire(graph.lock)
+    _hold = graph_hold(graph.lock)
     check_valid(graph)  # converting the value may run user code
     call_alone(graph.lock, driver.cuGraphConditionalHandleCreate, &handle, raw,
                raw_current_context(), value, flags)

@@ -96,10 +96,10 @@ cdef HostCallbackNode add_host_node(_NodeFactory factory, object fn, object user
 cdef int update_host_node(HostCallbackNode node, object fn, object user_data) except -1:
     cdef CUgraphNodeParams params
     node.check_usable()
-    cdef graph_hold hold
+    cdef graph_hold _hold
     owner = own_host_call(fn, user_data)
     params = host_parameters(owner)
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     set_node(node, &params, [owner])
     set_callback(node, owner.native)
 

@@ -53,9 +53,7 @@ cdef class KernelNode(GraphNode):
         cuGraphKernelNodeGetAttribute : the driver function.
         """
         cdef graph_hold hold
-        self.check_usable()
-        hold.acquire(self.state.lock)
-        self.check_usable()
+        self.hold_usable(hold)
         return read_attributes(OF_NODES, self.raw, True)
 
     def set_attributes(self, **attributes):
@@ -143,7 +141,7 @@ cdef KernelNode add_kernel_node(_NodeFactory factory, object config, object kern
     cdef Kernel kernel_object = as_kernel(kernel)
     cdef KernelNode node
     cdef CUresult code
-    cdef graph_hold hold
+    cdef graph_hold _hold
     factory.check_usable()
     packed.prepare(shape, kernel_object, args)
     factory.check_usable()  # converting an argument may run user code
@@ -153,7 +151,7 @@ cdef KernelNode add_kernel_node(_NodeFactory factory, object config, object kern
     node.kernel_object, node.shape = kernel_object, shared_config(factory.state, shape)
     retained = retain_launch_operands(factory.state, kernel_object, args)
     if packed.has_attributes():  # no other thread may use the node before it has them
-        hold.acquire(factory.state.lock)
+        _hold = graph_hold(factory.state.lock)
     try:
         add_node_with(node, factory, &params, retained)
     except CUDAError as error:
@@ -192,11 +190,11 @@ cdef int check_attributes_of_nodes(LaunchConfig shape) except -1:
             row_for(name, OF_NODES, "kernel nodes")
 
 
-cdef int reset_attributes(KernelNode node, LaunchConfig shape) except -1:
+cdef void reset_attributes(KernelNode node, LaunchConfig shape) except *:
     """Reset the attributes that the node has and `shape` does not set."""
     cdef CUlaunchAttributeValue value
     if node.shape.further is None:
-        return 0
+        return
     for name in node.shape.further.values:
         if shape.further is None or name not in shape.further.values:
             memset(&value, 0, sizeof(value))
@@ -211,7 +209,7 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     cdef CUgraphNodeParams params
     cdef LaunchConfig shape = node.shape if config is None else accept_config(config)
     cdef Kernel kernel_object = node.kernel_object if kernel is None else as_kernel(kernel)
-    cdef graph_hold hold
+    cdef graph_hold _hold
     node.check_usable()
     if args is None:
         return update_kernel_shape(node, shape)
@@ -221,7 +219,7 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     refs = []
     add_launch_operands(refs, kernel_object, values)
     params = packed.parameters()
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     try:
         set_node(node, &params, refs)
     except CUDAError as error:
@@ -237,9 +235,9 @@ cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
     """Set the configuration only; the driver returns the current kernel and arguments."""
     cdef CUDA_KERNEL_NODE_PARAMS params
     cdef CUlaunchConfig* native = &shape.fields.native
-    cdef graph_hold hold
+    cdef graph_hold _hold
     check_attributes_of_nodes(shape)
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     node.check_usable()
     call_alone(node.state.lock, driver.cuGraphKernelNodeGetParams, node.raw, &params)
     params.gridDimX, params.gridDimY = native.gridDimX, native.gridDimY

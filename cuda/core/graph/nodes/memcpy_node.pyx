@@ -181,8 +181,7 @@ cdef int set_memcpy_node(MemcpyNode node, CUDA_MEMCPY3D copy, object dst, object
                          object dst_owner, object src_owner) except -1:
     cdef CUgraphNodeParams params
     cdef _NodeState state = node.node_state
-    cdef graph_hold hold
-    hold.acquire(node.state.lock)
+    cdef graph_hold _hold = graph_hold(node.state.lock)
     node.check_usable()
     # An omitted side retains its current owner.
     sides = state.creation or ((None,), (None,))

@@ -43,10 +43,10 @@ cdef object owner_of_operand(object operand, object owner):
     return owner_for_graph(<Buffer>owner)
 
 
-cdef int check_updated_owner(str name, object operand, object owner) except -1:
+cdef void check_updated_owner(str name, object operand, object owner) except *:
     """Raise ValueError unless an update passes an owner with the address that it owns."""
     if owner is None:
-        return 0
+        return
     if operand is None:
         raise ValueError(f"{name}_owner requires {name}: pass the address that it owns")
     if isinstance(operand, Buffer):

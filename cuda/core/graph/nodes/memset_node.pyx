@@ -118,7 +118,7 @@ cdef int update_memset_node(MemsetNode node, object dst, object value, object wi
     cdef CUgraphNodeParams params
     cdef CUDA_MEMSET_NODE_PARAMS fill
     cdef memory_range to
-    cdef graph_hold hold
+    cdef graph_hold _hold
     if dst is None:
         to.pointer, to.size, to.is_buffer = node.fill.dst, SIZE_MAX, False
     else:
@@ -130,7 +130,7 @@ cdef int update_memset_node(MemsetNode node, object dst, object value, object wi
                       node.fill.pitch if pitch is None else pitch)
     owners = None if dst is None else present_owners(owner_of_operand(dst, owner), None)
     params = memset_parameters(fill)
-    hold.acquire(node.state.lock)
+    _hold = graph_hold(node.state.lock)
     node.check_usable()
     if owners is not None:
         set_node(node, &params, owners)

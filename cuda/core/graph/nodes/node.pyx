@@ -34,10 +34,10 @@ cdef class GraphNode(_NodeFactory):
     def type(self):
         """Type of the node as `cuda.bindings.driver.CUgraphNodeType`; None once destroyed."""
         cdef CUgraphNodeType kind
-        cdef graph_hold hold
+        cdef graph_hold _hold
         if self.state is None or self.raw is NULL:
             return None
-        hold.acquire(self.state.lock)
+        _hold = graph_hold(self.state.lock)
         if not is_live(self):
             return None
         call_alone(self.state.lock, driver.cuGraphNodeGetType, self.raw, &kind)
@@ -70,11 +70,9 @@ cdef class GraphNode(_NodeFactory):
         --------
         cuGraphNodeGetLocalId : the driver function.
         """
-        cdef unsigned number = 0
+        cdef unsigned number
         cdef graph_hold hold
-        self.check_usable()
-        hold.acquire(self.state.lock)
-        self.check_usable()
+        self.hold_usable(hold)
         call_alone(self.state.lock, driver.cuGraphNodeGetLocalId, self.raw, &number)
         return number
 
@@ -91,11 +89,9 @@ cdef class GraphNode(_NodeFactory):
         --------
         cuGraphNodeGetToolsId : the driver function.
         """
-        cdef unsigned long long number = 0
+        cdef unsigned long long number
         cdef graph_hold hold
-        self.check_usable()
-        hold.acquire(self.state.lock)
-        self.check_usable()
+        self.hold_usable(hold)
         call_alone(self.state.lock, driver.cuGraphNodeGetToolsId, self.raw, &number)
         return number
 
@@ -189,9 +185,7 @@ cdef class GraphNode(_NodeFactory):
         """Return the sort key in pictures: the local id, or the handle if the driver has no ids."""
         cdef unsigned number = 0
         cdef graph_hold hold
-        self.check_usable()
-        hold.acquire(self.state.lock)
-        self.check_usable()
+        self.hold_usable(hold)
         return number if read_local_id(self.state, self.raw, &number) else self.identity
 
     def _label(self):
@@ -206,8 +200,7 @@ cdef inline bint is_live(GraphNode node) noexcept:
 
 cdef int destroy_node(GraphNode node) except -1:
     cdef _GraphState graph = node.state
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     if not is_live(node):
         return 0
     subgraphs = node.owned_graphs()
@@ -238,8 +231,7 @@ cdef GraphNode node_of(_GraphState graph, CUgraphNode raw):
     cdef _NodeState state
     cdef GraphNode node
     cdef PyObject* wrapper
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    cdef graph_hold _hold = graph_hold(graph.lock)
     state = state_of_node(graph, raw)
     wrapper = state.wrapper.get()
     if wrapper is not NULL:
@@ -292,9 +284,9 @@ cdef object join_nodes(_NodeFactory factory, tuple nodes):
     cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EMPTY)
     cdef _NodeState state
     cdef GraphNode node
-    cdef graph_hold hold
+    cdef graph_hold _hold
     factory.check_usable()
-    hold.acquire(factory.state.lock)
+    _hold = graph_hold(factory.state.lock)
     if factory.raw is not NULL:
         dependencies.push_back(factory.raw)
     for each in nodes:

@@ -165,7 +165,8 @@ class MemoryResourceAdaptor(MemoryResource):
 
     def _free_upstream(self, allocation, stream):
         """Close the upstream buffer, which resolves a recorded stream that is ambiguous now."""
-        if stream is allocation.stream and (stream is None or needs_recorded_order(stream)):
+        is_recorded = stream is not None and stream is allocation.stream
+        if is_recorded and needs_recorded_order(stream):
             stream = None
         allocation.buffer.close(stream)
 

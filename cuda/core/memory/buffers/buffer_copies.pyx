@@ -58,12 +58,12 @@ cdef int raise_copy_error(CUresult code, const char* function, CUdeviceptr first
         raise
 
 
-cdef int note_access_of_devices(object error, CUdeviceptr first, CUdeviceptr second,
-                                Stream stream) except -1:
+cdef void note_access_of_devices(object error, CUdeviceptr first, CUdeviceptr second,
+                                 Stream stream) except *:
     """Add a note to `error`; failures of the queries must not replace it."""
     cdef pointer_facts facts
     if error.code != CUDA_ERROR_INVALID_VALUE:
-        return 0
+        return
     try:
         own = stream.device.device_id
         for pointer in {first, second}:
@@ -74,7 +74,7 @@ cdef int note_access_of_devices(object error, CUdeviceptr first, CUdeviceptr sec
                     f"device {own}: if a pool owns it, grant device {own} access with "
                     f"peer_accessible_by.add({own}) of its resource")
     except CUDAError:
-        return 0
+        return
 
 
 cdef int copy_buffer(Buffer target, Buffer source, Stream stream,
@@ -153,7 +153,7 @@ cdef int check_divisible(size_t size, size_t width) except -1:
         raise ValueError(f"buffer size ({size}) must be divisible by {width}")
 
 
-cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) except -1:
+cdef void fill_bytes(const buffer_fields* memory, object value, Stream stream) except *:
     cdef unsigned pattern = 0
     cdef size_t width = 1
     if isinstance(value, int) or (not PyObject_CheckBuffer(value) and PyIndex_Check(value)):
@@ -163,7 +163,7 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
     check_open(memory.is_open, "Buffer")  # converting the value may have closed it
     check_divisible(memory.size, width)
     if memory.size == 0:
-        return 0
+        return
     cdef CUdeviceptr pointer = memory.pointer
     cdef size_t count = memory.size // width
     cdef borrowed_stream order = stream.native.borrow_open(stream)
@@ -183,7 +183,7 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
 
 
 cdef unsigned byte_of(object value) except? 256:
-    cdef int overflow = 0
+    cdef int overflow
     cdef object exact = value if type(value) is int else PyNumber_Index(value)
     cdef long number = PyLong_AsLongAndOverflow(exact, &overflow)
     if overflow or not 0 <= number <= 255:

@@ -68,12 +68,12 @@ cdef object interface_stream(dict interface):
     if producer is None:
         return None
     number = as_int("the stream of __cuda_array_interface__", producer)
+    if not 0 <= number <= <uintptr_t>UINTPTR_MAX:
+        raise BufferError(f"the array interface names stream {number}: a stream is an address, 1 "
+                          "or 2")
     if number == 0:
         raise BufferError("the array interface names stream 0, which is ambiguous: 1 is the legacy "
                           "default stream, 2 the per-thread one")
-    if not 0 < number <= <uintptr_t>UINTPTR_MAX:
-        raise BufferError(f"the array interface names stream {number}: a stream is an address, 1 "
-                          "or 2")
     return number
 
 
@@ -124,7 +124,7 @@ cdef int read_typestr(object typestr, data_type* element) except 0:
     return <int>size
 
 
-cdef int set_element_of_kind(Py_UCS4 kind, int size, data_type* element) except -1:
+cdef void set_element_of_kind(Py_UCS4 kind, int size, data_type* element) except *:
     cdef bint is_real = kind == u"i" or kind == u"u"
     if is_real and (size == 1 or size == 2 or size == 4 or size == 8):
         element.code = kind == u"u"
@@ -135,5 +135,5 @@ cdef int set_element_of_kind(Py_UCS4 kind, int size, data_type* element) except 
     elif kind == u"b" and size == 1:
         element.code = 6
     else:
-        return 0
+        return
     element.bits, element.lanes = 8 * size, 1

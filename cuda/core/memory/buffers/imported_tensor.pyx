@@ -186,7 +186,7 @@ cdef int check_tensor_memory(const dlpack_tensor* tensor, bint is_padded,
                              object producer) except -1:
     """Reject elements without an address, and addresses beyond 64 bits."""
     cdef int64_t size = tensor_size(tensor, is_padded, producer)
-    cdef uint64_t end = 0
+    cdef uint64_t end
     if tensor.data is NULL and size > 0:
         raise BufferError(f"the tensor of {qualified_name(producer)} has {size} bytes of elements, "
                           "but no address")

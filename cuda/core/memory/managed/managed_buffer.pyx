@@ -33,7 +33,7 @@ cdef object range_location(Buffer buffer, CUmem_range_attribute type_attribute,
                            CUmem_range_attribute id_attribute,
                            CUmem_range_attribute legacy_attribute, str call):
     """Return the location in a range attribute; drivers before CUDA 13 have no NUMA nodes."""
-    cdef int location_type = 0, location_id = 0
+    cdef int location_type, location_id
     if driver_version() >= 13000:
         range_attribute(buffer, type_attribute, &location_type, sizeof(int), call)
         range_attribute(buffer, id_attribute, &location_id, sizeof(int), call)
@@ -90,7 +90,7 @@ cdef class ManagedBuffer(Buffer):
         --------
         cuMemAdvise, cuMemRangeGetAttribute : the driver functions.
         """
-        cdef int is_read_mostly = 0
+        cdef int is_read_mostly
         range_attribute(self, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, &is_read_mostly, sizeof(int),
                         "read_mostly")
         return bool(is_read_mostly)

@@ -4,8 +4,8 @@
 
 cdef int host_numa_id() except -2:
     """Return the NUMA node closest to the current device; -1 without a device or node."""
-    cdef CUdevice device = 0
-    cdef int node = -1
+    cdef CUdevice device
+    cdef int node
     if cydriver.cuCtxGetDevice(&device) != CUDA_SUCCESS:
         return -1
     checked(cydriver.cuDeviceGetAttribute(&node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, device),
@@ -162,7 +162,7 @@ cdef class PinnedMemoryResource(_ShareablePool):
 
 
 cdef bint supports_host_pools(Stream stream, int node) except -1:
-    cdef int is_supported = 0
+    cdef int is_supported
     checked(cydriver.cuDeviceGetAttribute(
         &is_supported, CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED if node < 0
         else CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED, stream.device.device_id),

@@ -99,7 +99,7 @@ cdef class _Extents:
         return sum([size for _, size in self.mappings])
 
     cdef CUdeviceptr reserve(self, size_t size, size_t alignment, CUdeviceptr hint) except? 0:
-        cdef CUdeviceptr address = 0
+        cdef CUdeviceptr address
         with nogil:
             checked(cydriver.cuMemAddressReserve(&address, size, alignment, hint, 0),
                     "cuMemAddressReserve")
@@ -108,7 +108,7 @@ cdef class _Extents:
 
     cdef int map_new(self, CUdeviceptr address, size_t size,
                      const CUmemAllocationProp* properties) except -1:
-        cdef CUmemGenericAllocationHandle memory = 0
+        cdef CUmemGenericAllocationHandle memory
         with nogil:
             checked(cydriver.cuMemCreate(&memory, size, properties, 0), "cuMemCreate")
         return self.map_handle(memory, address, size)
@@ -116,7 +116,7 @@ cdef class _Extents:
     cdef int map_alias(self, CUdeviceptr address, CUdeviceptr mapped_address,
                        size_t size) except -1:
         """Map memory that is already mapped at another address."""
-        cdef CUmemGenericAllocationHandle memory = 0
+        cdef CUmemGenericAllocationHandle memory
         with nogil:
             checked(cydriver.cuMemRetainAllocationHandle(&memory, <void*>mapped_address),
                     "cuMemRetainAllocationHandle")
@@ -125,7 +125,7 @@ cdef class _Extents:
     cdef int map_import(self, CUdeviceptr address, int descriptor, size_t size,
                         const CUmemLocation* location) except -1:
         """Map memory of another process, which must be at the location."""
-        cdef CUmemGenericAllocationHandle memory = 0
+        cdef CUmemGenericAllocationHandle memory
         with nogil:
             checked(cydriver.cuMemImportFromShareableHandle(
                 &memory, <void*><intptr_t>descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),

@@ -57,7 +57,7 @@ cdef CUmemAllocationProp virtual_properties(VirtualMemoryResource self) except *
 
 cdef int numa_node_of_this_thread() except -1:
     """Return the NUMA node by a system call: getcpu() is missing in older supported C libraries."""
-    cdef unsigned node = 0
+    cdef unsigned node
     if system_call(SYS_getcpu, NULL, &node, NULL) != 0:
         PyErr_SetFromErrno(OSError)
     return <int>node

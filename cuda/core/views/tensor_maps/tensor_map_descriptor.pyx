@@ -216,7 +216,7 @@ cdef int begin_map(map_request* request, object view, map_kind kind, str call) e
     check_tensor(<StridedMemoryView>view, call)
 
 
-cdef int set_map_type(map_request* request, StridedMemoryView view, object data_type) except -1:
+cdef void set_map_type(map_request* request, StridedMemoryView view, object data_type) except *:
     module = map_options()
     data_type = module.data_type(data_type)
     if isinstance(data_type, module.TensorMapDataType):
@@ -233,7 +233,7 @@ cdef int set_map_type(map_request* request, StridedMemoryView view, object data_
     cdef int size = MAP_SIZES[request.data_type]
     # Bytes have no type: an explicit data_type states it.
     if size == view.native.itemsize() or (view.native.itemsize() == 1 and data_type is not None):
-        return 0
+        return
     raise ValueError(f"data_type {module.TensorMapDataType(request.data_type).name} has {size} "
                      f"bytes, but the elements of the tensor have {view.native.itemsize()}; use "
                      "view(layout, dtype)")
