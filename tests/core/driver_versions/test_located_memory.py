@@ -91,6 +91,23 @@ driver.cuMemFree(memory.handle)
     )
 
 
+def test_all_of_them_work_on_cuda_13(on_driver):
+    on_driver(
+        13000,
+        """
+PinnedMemoryResource().close()
+resource = ManagedMemoryResource({})
+memory = resource.allocate(4096, stream=stream)
+memory.discard(stream=stream)
+discard_prefetch_batch(stream, [memory], device)
+discard_batch(stream, [memory])
+memory.close(stream)
+resource.close()
+stream.sync()
+""",
+    )
+
+
 @pytest.mark.parametrize("version", [12080, 13000])
 def test_copies_with_options_fall_back_where_the_driver_has_none(on_driver, version):
     on_driver(

@@ -4,8 +4,10 @@
 import os
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import pytest
+from cuda.core.extension import nvtx
 
 PROFILER = r"""
 #include <stddef.h>
@@ -119,6 +121,28 @@ def test_a_profiler_without_ranges_gets_none(run_python, profiler):
 def test_a_library_that_cannot_be_opened_is_reported(run_python):
     line = "halfwarp: no NVTX ranges: NVTX_INJECTION64_PATH: "
     run_python(PROGRAM, HALFWARP_NVTX="1", NVTX_INJECTION64_PATH="/nowhere.so", allowed=(line,))
+
+
+OLDER = SimpleNamespace(nvtxRangePushA="push", nvtxRangePop="pop")
+
+
+@pytest.mark.parametrize(
+    ("libraries", "functions"),
+    [
+        ({"libnvToolsExt.so.1": OLDER}, ("push", "pop")),
+        ({"libnvToolsExt.so": OLDER}, ("push", "pop")),
+        ({"libnvToolsExt.so.1": SimpleNamespace(), "libnvToolsExt.so": OLDER}, ("push", "pop")),
+        ({"libnvToolsExt.so.1": SimpleNamespace()}, None),
+    ],
+)
+def test_older_profilers_are_tried_in_order(monkeypatch, libraries, functions):
+    def load(name):
+        if name not in libraries:
+            raise OSError(name)
+        return libraries[name]
+
+    monkeypatch.setattr(nvtx, "ctypes", SimpleNamespace(CDLL=load))
+    assert nvtx.connect({}) == functions
 
 
 def test_an_invalid_value_is_an_error(run_python):

@@ -41,6 +41,30 @@ class TestFailures:
             with pytest.raises(OutOfMemoryError, match="CUDA_ERROR_OUT_OF_MEMORY"):
                 graph.instantiate()
 
+    def test_options_whose_stream_destroys_the_graph(self, graph, stream):
+        class Destroying:
+            def __cuda_stream__(self):
+                node.destroy()
+                return 0, int(stream.handle)
+
+        node = graph.embed(GraphDefinition())
+        child = node.child_graph
+        with pytest.raises(RuntimeError, match="GraphDefinition is no longer valid"):
+            child.instantiate({"upload_stream": Destroying()})
+
+    def test_a_single_row_needs_no_pitch(self, emulation, numbers):
+        """The pitch is 0 then, and explains no error."""
+        graph = GraphDefinition()
+
+        def text_of_failure(call, *arguments):
+            with emulation.inject("cuGraphAddNode"), pytest.raises(OutOfMemoryError) as caught:
+                call(*arguments)
+            return str(caught.value)
+
+        assert "less than a row" not in text_of_failure(graph.memset, numbers.buffer, 0, 64)
+        other = numbers.buffer
+        assert "less than a row" not in text_of_failure(graph.memcpy, other, numbers.buffer, 64)
+
     def test_a_refused_update_of_an_executable_node(self, graph, add, numbers, emulation, stream):
         node = graph.launch(ONE, add, numbers.buffer, 1)
         with graph.instantiate() as executable:

@@ -12,6 +12,7 @@ from cuda.bindings import nvml
 from cuda.core import Device as CudaDevice
 from cuda.core import emulation, system
 from cuda.core.system import _nvml_context, typing
+from cuda.core.system._device import _words
 
 NUMBER = (int, lambda value: value >= 0)
 TEXT = (str, lambda value: value == value.strip() and value)
@@ -435,6 +436,14 @@ def test_processors_near_a_device_exist(nvml_device):
     assert all(node >= 0 for node in nvml_device.get_memory_affinity())
     uuids = [each.uuid for each in system.Device.get_all_devices_with_cpu_affinity(near[0])]
     assert nvml_device.uuid in uuids
+
+
+@pytest.mark.parametrize(
+    ("processors", "words"), [(None, 1), (1, 1), (64, 1), (65, 2), (128, 2), (129, 3)]
+)
+def test_a_set_of_processors_has_a_bit_for_each(monkeypatch, processors, words):
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    assert _words() == words
 
 
 def test_a_thread_can_be_bound_near_a_device(nvml_device, in_new_thread):

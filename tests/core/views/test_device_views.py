@@ -18,6 +18,7 @@ from cuda.core import (
 from cuda.core._layout import _StridedLayout as Layout
 from cuda.core.utils import StridedMemoryView, args_viewable_as_strided_memory
 
+from .capsules import content_of
 from .test_exchange_table import library
 
 
@@ -43,6 +44,15 @@ def buffer(device, stream):
 
 
 class TestBuffers:
+    def test_a_consumer_on_another_stream_waits(self, device, buffer, stream, emulation):
+        with emulation.inject("cuStreamWaitEvent", optional=True) as waiting:
+            buffer.__dlpack__(stream=int(stream.handle))
+            buffer.__dlpack__(stream=-1)
+        assert waiting.hits == 0
+        with device.create_stream() as consumer, pytest.raises(CUDAError):
+            with emulation.inject("cuStreamWaitEvent"):
+                buffer.__dlpack__(stream=int(consumer.handle))
+
     def test_dlpack_shows_the_bytes(self, buffer):
         view = StridedMemoryView.from_dlpack(buffer, -1)
         assert (view.ptr, view.shape, view.strides) == (int(buffer.handle), (64,), (1,))
@@ -252,6 +262,25 @@ class TestCudaArrayInterface:
         for dtype, text in (("f4", "<f4"), ("M8[s]", "<M8[s]"), ("u1", "|u1"), (">i2", ">i2")):
             view = StridedMemoryView.from_buffer(buffer, (2,), dtype=dtype)
             assert view.__cuda_array_interface__["typestr"] == text
+
+    @pytest.mark.parametrize("text", ["i1 i2 i4 i8", "u1 u2 u4 u8", "f2 f4 f8", "c8 c16", "b1"])
+    def test_its_types_are_those_of_dlpack(self, buffer, text):
+        code = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}[text[0]]  # DLDataTypeCode of dlpack.h
+        for typestr in text.split():
+            array = DeviceArray(buffer, typestr=f"<{typestr}", shape=(2,))
+            tensor = content_of(
+                StridedMemoryView.from_cuda_array_interface(array, -1).__dlpack__(stream=-1)
+            )
+            assert (tensor.code, tensor.bits, tensor.lanes) == (code, 8 * int(typestr[1:]), 1)
+
+    @pytest.mark.parametrize(
+        "typestr", ["<i3", "<u16", "<f1", "<f16", "<c4", "<b2", ">i2", "<M8[s]"]
+    )
+    def test_other_types_are_not_exported_by_dlpack(self, buffer, typestr):
+        array = DeviceArray(buffer, typestr=typestr, shape=(1,))
+        view = StridedMemoryView.from_cuda_array_interface(array, -1)
+        with pytest.raises((BufferError, TypeError)):
+            view.__dlpack__(stream=-1)
 
     def test_pinned_memory_is_distinguished_from_device_memory(self, device):
         with LegacyPinnedMemoryResource().allocate(32) as pinned:

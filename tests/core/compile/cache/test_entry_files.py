@@ -70,12 +70,11 @@ def test_the_content_is_written_before_the_file_is_synchronized(files, monkeypat
     assert sizes == [7]
 
 
-@pytest.mark.parametrize("size", [0, 1, program_data.CHECKED, program_data.CHECKED + 2])
+@pytest.mark.parametrize("size", [0, 1, 100_000, 131_072, 131_073, 131_074, 300_000])
 def test_a_checksum_is_that_of_the_image_or_of_its_ends(size):
     image = bytes(range(251)) * (size // 251 + 1)
     image = image[:size]
-    half = program_data.CHECKED // 2
-    ends = image if size <= program_data.CHECKED else image[:half] + image[-half:]
+    ends = image if size <= 131_072 else image[:65_536] + image[-65_536:]
     assert program_data.checksum_of(image) == zlib.crc32(ends)
     assert program_data.checksum_of(image, 7) != program_data.checksum_of(image) or not image
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The start of a program whose kernel is in a folder imports no module that takes milliseconds."""
 
+import hashlib
+import importlib
 import os
 import subprocess
 import sys
@@ -69,3 +71,33 @@ def test_an_entry_has_the_key_of_the_compiler_that_made_it(tmp_path, names):
     assert done.returncode == 0, done.stderr
     stored, key = done.stdout.split()
     assert stored == key
+
+
+@pytest.fixture
+def hashing(monkeypatch):
+    """The module that hashes, as at the start: `hashlib` is not loaded."""
+    module = importlib.import_module("cuda.core.compile.cache.sha256")
+    for name, value in {"_fast": None, "_left": 1000, "_slow": lambda data: "slow"}.items():
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.delitem(sys.modules, "hashlib")
+    return module
+
+
+@pytest.mark.parametrize(("size", "is_slow"), [(299, True), (300, False)])
+def test_openssl_is_loaded_when_its_import_pays(hashing, size, is_slow):
+    """Each hash counts 200 bytes more than it reads."""
+    assert hashing.sha256(bytes(300)) == "slow"
+    result = hashing.sha256(bytes(size))
+    assert (result == "slow") is is_slow
+    assert is_slow or result.digest() == hashlib.sha256(bytes(size)).digest()
+
+
+@pytest.mark.parametrize("name", ["_slow", "_fast"])
+def test_another_hash_is_used_where_the_own_is_missing_or_slower(hashing, monkeypatch, name):
+    monkeypatch.setattr(hashing, name, None if name == "_slow" else hashlib.sha256)
+    assert hashing.sha256(b"").digest() == hashlib.sha256(b"").digest()
+
+
+def test_a_loaded_openssl_is_used(hashing, monkeypatch):
+    monkeypatch.setitem(sys.modules, "hashlib", hashlib)
+    assert hashing.sha256(b"").digest() == hashlib.sha256(b"").digest()

@@ -17,6 +17,8 @@ from cuda.core import (
 from cuda.core._launch_config import _to_native_launch_config
 from cuda.core.graph import GraphDefinition
 
+from ....programs.forking import FORK
+
 EMPTY = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f() { ret; }\n"
 WINDOW = AccessPolicyWindow(0x7F0000000000, 4096, 0.5, "streaming", "normal")
 
@@ -367,6 +369,51 @@ stream.sync()
     assert printed.splitlines() == [f"{needs} supports CUDA 12.4"] * 3 + [
         "attribute 'nvlink_util_centric_scheduling' needs a driver of CUDA 13.0 or newer; this "
         "driver supports CUDA 12.4"
+    ]
+
+
+# The first CUDA version whose cuda.h has the attribute, with a value of it.
+FIRST_VERSIONS = {
+    "mem_sync_domain_map": (12000, "(0, 1)"),
+    "mem_sync_domain": (12000, "'remote'"),
+    "launch_completion_event": (12030, "device.create_event()"),
+    "device_updatable_kernel_node": (12040, "True"),
+    "preferred_shared_memory_carveout": (12050, "50"),
+    "preferred_cluster_dimension": (12080, "1"),
+    "nvlink_util_centric_scheduling": (13000, "True"),
+    "portable_cluster_size_mode": (13020, "'default'"),
+    "shared_memory_mode": (13020, "'default'"),
+}
+
+
+def test_each_attribute_needs_the_driver_that_introduced_it(run_python):
+    values = ", ".join(f"{name!r}: {value}" for name, (_, value) in FIRST_VERSIONS.items())
+    versions = sorted({version for version, _ in FIRST_VERSIONS.values()})
+    code = f"""
+from cuda.bindings import _low
+from cuda.core import Device, LaunchConfig, ObjectCode
+{FORK}
+def check():
+    _low._answer_as_driver_of(version)
+    device = Device(0)
+    device.set_current()
+    kernel = ObjectCode.from_ptx({EMPTY!r}).get_kernel("f")
+    for name, value in {{{values}}}.items():
+        try:
+            kernel.prepare(LaunchConfig(1, None, 1, **{{name: value}}))
+        except RuntimeError as error:
+            assert f"LaunchConfig.{{name}} needs a driver of CUDA" in str(error), error
+        else:
+            print(version, name, flush=True)
+for version in {versions}:
+    in_child(check)
+"""
+    accepted = [line.split() for line in run_python(code, "-W", "ignore").splitlines()]
+    assert accepted == [
+        [str(version), name]
+        for version in versions
+        for name, (first, _) in FIRST_VERSIONS.items()
+        if first <= version
     ]
 
 

@@ -5,7 +5,9 @@ import threading
 from functools import partial
 
 import pytest
+from cuda.bindings.driver import CUresult
 from cuda.core import LaunchConfig, launch, recent_launches
+from cuda.core._core import make_driver_error
 
 from ....programs.forking import FORK
 from ....threads import run_together
@@ -182,6 +184,32 @@ def test_other_errors_show_no_launches(run_python):
     )
     output = run_python(code)
     assert output.startswith("launching fine()") and "one of these launches" not in output
+
+
+# The statuses of an earlier kernel's failure, by their descriptions in cuda.h.
+FAILURES_OF_KERNELS = {
+    "CUDA_ERROR_ILLEGAL_ADDRESS",
+    "CUDA_ERROR_LAUNCH_TIMEOUT",
+    "CUDA_ERROR_ASSERT",
+    "CUDA_ERROR_HARDWARE_STACK_ERROR",
+    "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+    "CUDA_ERROR_MISALIGNED_ADDRESS",
+    "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+    "CUDA_ERROR_INVALID_PC",
+    "CUDA_ERROR_LAUNCH_FAILED",
+    "CUDA_ERROR_TENSOR_MEMORY_LEAK",
+}
+
+
+def test_the_statuses_of_failed_kernels_show_the_launches(stream, load_kernel):
+    launch(stream, ONE, load_kernel(name="suspect"))
+    stream.sync()
+    showing = {
+        status.name
+        for status in CUresult
+        if "suspect" in "".join(getattr(make_driver_error(int(status)), "__notes__", []))
+    }
+    assert showing == FAILURES_OF_KERNELS
 
 
 def test_at_most_32_lines_are_shown(run_python):

@@ -41,6 +41,11 @@ def marked(body, before=""):
         ("while (n) break;", "M<1>; while (((n) ? true : (M<2>(), false))) { M<3>; break; }"),
         ("again: f(x);", "M<1>; again: M<2>; f(x);"),
         ("[[fallthrough]]; f(x);", "M<1>; /*[[fallthrough]];*/ f(x);"),
+        (
+            "switch (n) { case 1: f(x); default: g(x); }",
+            "M<1>; switch (n) { if (0) { case 1: M<2>; } M<3>; f(x); "
+            "if (0) { default: M<4>; } M<5>; g(x); }",
+        ),
     ],
 )
 def test_marks_are_before_what_they_count(body, expected):
@@ -118,6 +123,7 @@ def test_marks_of_lines_and_branches(body, expected):
     ("following", "line"),
     [
         ("g(x);", 4),
+        ("g(x);\ng(x);", 4),
         ("do\n g(x);\nwhile (n);", 5),
         ("do\n ;\nwhile (n);", 6),
         ("do\n ;\nwhile (0);\ng(x);", 7),
@@ -133,6 +139,24 @@ def test_what_is_not_taken_branches_to_the_next_line_that_counts(following, line
 def test_a_macro_before_a_statement_shares_its_mark():
     macro = "#define CALL(i) f(i)\n"
     assert places("CALL(1)\nf(x);\ng(x);", macro) == [("+1", [3, 4], []), ("+2", [5], [])]
+
+
+def test_a_macro_that_is_the_head_of_a_loop_has_a_mark_in_its_body():
+    macro = "#define LOOP(i) for (i = 0; i < 2; i++)\n"
+    assert marked("LOOP(n) { f(x); }", macro) == "M<1>; LOOP(n) { M<2>; f(x); }"
+    assert marked("LOOP(n) f(x);", macro) == "M<1>; LOOP(n) { M<2>; f(x); }"
+
+
+def test_the_spans_that_a_comment_on_their_head_excludes():
+    """The function, an `if`, a loop and a `switch` have one: first line, end of head, last line."""
+    body = "\nif (n\n) {\nf(x);\n}\nwhile (n) {\nf(x);\n}\nswitch (n) {\ncase 1: ;\n}\nf(x);\n"
+    text = MarkedText(f"__global__ void k(int* x,\nint n) {{{body}}}")
+    assert [(each.first, each.head, each.last) for each in text.spans] == [
+        (1, 2, 14),
+        (3, 4, 6),
+        (7, 7, 9),
+        (10, 10, 12),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -215,6 +239,10 @@ def test_an_expression_without_an_end_reaches_to_the_end():
 def test_lines_in_triple_quotes():
     source = "a = (f'''__global__ void k({a}) {{\n  f();\n\n  g();\n}}\n'''\n  '\\n')"
     assert lines_of_literals(source) == [{2, 4}]
+
+
+def test_a_formatted_text_is_one_literal():
+    assert lines_of_literals('a = f"__global__ void k() {{ f(); }}{b}"\n') == [{1}]
 
 
 def test_a_text_without_a_body_or_a_mark_is_no_kernel():
