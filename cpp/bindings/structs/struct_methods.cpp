@@ -218,9 +218,9 @@ bool add_struct_notes(class_type& type) {
 PyObject* represent_struct(PyObject* self) {
   class_type& type = class_of(Py_TYPE(self));
   PyObject* lines = PyList_New(0);
-  bool ok = for_each_field(*type.lib, *type.record, [&](const field& f) {
-    return f.f & is_hidden || append(lines, line_of(*type.lib, f, self));
-  });
+  bool ok = lines && for_each_field(*type.lib, *type.record, [&](const field& f) {
+              return f.f & is_hidden || append(lines, line_of(*type.lib, f, self));
+            });
   if (!ok) Py_CLEAR(lines);
   return joined("\n", lines);
 }

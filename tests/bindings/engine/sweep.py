@@ -17,7 +17,7 @@ from generator import libraries
 from tests.bindings.function_tables import slots
 
 LIBRARY = libraries.load(os.environ["HALFWARP_SWEEP"])
-module = import_module(f"cuda.bindings.{LIBRARY.name}")
+module = import_module(f"{LIBRARY.package}.{LIBRARY.module}")
 KEEPS = {"cuLinkCreate"}  # its options live until cuLinkDestroy
 HANDLES = {h.name for h in LIBRARY.handles}
 STRUCTS = {s.name for s in LIBRARY.structs}
@@ -161,7 +161,7 @@ def make_null():
     """Clear the function table. The null driver returns from its own functions only; others
     return success without effect."""
     address = ctypes.cast(succeed, ctypes.c_void_p).value
-    for slot in slots(LIBRARY.name).values():
+    for slot in slots(LIBRARY.name.removeprefix("v2_")).values():
         slot.value = address
 
 
@@ -182,4 +182,5 @@ def main():
     print(json.dumps({"swept": swept, "problems": problems}))
 
 
-main()
+if __name__ == "__main__":
+    main()
