@@ -51,7 +51,7 @@ int raise_uninitialized(PyObject* object) noexcept {
   } catch (...) {
     translate_exception();
   }
-  return -1;
+  return failed;
 }
 
 void translate_exception() noexcept {

@@ -35,7 +35,7 @@ int raise_uninitialized(PyObject* object) noexcept;
     return 0;
   const gil_acquire lock;
   run_python([=] { return raise_driver_error(code, function); });
-  return -1;
+  return failed;
 }
 
 // Returns whether the interpreter is finalizing; module globals may then be cleared.

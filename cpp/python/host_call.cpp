@@ -46,7 +46,7 @@ int copy_argument(host_call& call, const void* bytes, std::size_t size) noexcept
   call.argument = std::malloc(size == 0 ? 1 : size);
   if (call.argument == nullptr) {
     PyErr_NoMemory();
-    return -1;
+    return failed;
   }
   std::memcpy(call.argument, bytes, size);
   call.owns_argument = true;

@@ -13,6 +13,7 @@
 #include "core/stream.hpp"
 #include "python/lock/held.hpp"
 #include "python/lock/initialized.hpp"
+#include "python/reference.hpp"
 
 // Each Cython class holds one of the following as its first member: a handle named `native`, or
 // plain values named `fields`. All zero bytes mean "closed" or "not initialized", so that an object
@@ -134,7 +135,7 @@ int register_class(PyObject* sample, const Fields* fields) noexcept {
       reinterpret_cast<std::uintptr_t>(fields) % alignof(Fields) != 0) {
     PyErr_Format(PyExc_SystemError, "the fields of %s lie at offset %zd of %zd bytes",
                  type->tp_name, offset, type->tp_basicsize);
-    return -1;
+    return failed;
   }
   object_class<Fields>::type = type;
   object_class<Fields>::offset = offset;

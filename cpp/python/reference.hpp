@@ -8,6 +8,9 @@
 
 namespace halfwarp::python {
 
+// Result of a function with a status that set an exception.
+inline constexpr int failed = -1;
+
 // Owns one reference, or none. Changing ownership needs the GIL.
 class reference {
  public:

@@ -31,7 +31,8 @@ int assign_one_by_one(kind element, const extent& e, char* data, PyObject* items
                        PyTuple_GET_SIZE(items));
   extent inner = e.inner();
   for (Py_ssize_t i = 0; i < e.shape[0]; ++i)
-    if (assign(element, inner, data + i * e.stride[0], PyTuple_GET_ITEM(items, i)) < 0) return -1;
+    if (assign(element, inner, data + i * e.stride[0], PyTuple_GET_ITEM(items, i)) < 0)
+      return failed;
   return 0;
 }
 
@@ -39,14 +40,14 @@ int assign_to_all(kind element, const extent& e, char* data, PyObject* value) {
   return for_each_element(e, data,
                           [&](char* at) { return write_number(stored(element), at, value) == 0; })
              ? 0
-             : -1;
+             : failed;
 }
 
 int assign(kind element, const extent& e, char* data, PyObject* value) {
   if (!e.ndim) return write_number(stored(element), data, value);
   if (!is_sequence(value)) return assign_to_all(element, e, data, value);
   const reference items{PySequence_Tuple(value)};
-  if (!items) return -1;
+  if (!items) return failed;
   return assign_one_by_one(element, e, data, items);
 }
 
@@ -120,11 +121,11 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
                        value ? "this array is read-only" : "elements cannot be deleted");
   if (!is_index(key) && !PySlice_Check(key)) {
     const reference ndarray{numpy_array(self)};
-    int status = ndarray ? PyObject_SetItem(ndarray, key, value) : -1;
+    int status = ndarray ? PyObject_SetItem(ndarray, key, value) : failed;
     if (ndarray || PyErr_Occurred()) return status;
   }
   selection chosen;
-  if (!select(array->e, array->data, key, chosen)) return -1;
+  if (!select(array->e, array->data, key, chosen)) return failed;
   return assign_numbers(array->element, chosen.e, chosen.data, value);
 }
 
@@ -292,7 +293,7 @@ int assign_numbers(kind element, const extent& e, char* data, PyObject* value) {
   Py_ssize_t size = number_size(element);
   scratch memory;
   auto* converted = static_cast<char*>(memory.allocate(std::size_t(e.elements() * size)));
-  if (!converted || assign(element, e.packed(size), converted, value) < 0) return -1;
+  if (!converted || assign(element, e.packed(size), converted, value) < 0) return failed;
   for_each_element(e, data, [&](char* at) {
     std::memcpy(at, std::exchange(converted, converted + size), std::size_t(size));
     return true;

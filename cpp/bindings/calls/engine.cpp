@@ -60,7 +60,7 @@ int position_of(PyObject* names, PyObject* keyword) {
     if (order == 0) return i;
     if (order == -1 && PyErr_Occurred()) return -2;
   }
-  return -1;
+  return failed;
 }
 
 bool bind_keywords(const library& lib, const function& f, PyObject* const* values,

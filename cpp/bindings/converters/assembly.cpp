@@ -50,7 +50,7 @@ PyObject* assemble(const frame& c, const assembly& a) {
   set_version(as_numpy_struct(object)->data, a);
   bool is_filled = fill(c, a, [&](const numpy_field& f, PyObject* value) {
     const reference whole{padded(f, value)};
-    return whole ? write_numpy_field(c.lib, f, object, whole) : -1;
+    return whole ? write_numpy_field(c.lib, f, object, whole) : failed;
   });
   if (!is_filled) Py_CLEAR(object);
   return object;

@@ -250,7 +250,7 @@ bool attribute_argument(frame& c, int i, const param& p) {
   const attribute* a = type_of(c, p, std::int32_t(c.w[p.aux]));
   word size = 0;
   if (!a || !value_to_memory(c, *a, c.argument(p), c.w[i], size)) return false;
-  if (p.size >= 0) c.cell[p.size] = size;
+  if (p.has_size()) c.cell[p.size] = size;
   return true;
 }
 
@@ -281,15 +281,15 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
 bool reserve_attribute_output(frame& c, int i, const param& p) {
   const attribute* a = type_of(c, p, std::int32_t(c.w[p.aux]));
   if (!a) return false;
-  bool has_size = p.size >= 0 && c.param_at(p.size).k != kind::attribute_size;
+  bool has_size = p.has_size() && c.param_at(p.size).k != kind::attribute_size;
   c.w[i] = reinterpret_cast<word>(reserve(c, *a, has_size ? c.value_of(p.size) : 0));
-  if (p.size >= 0 && !has_size) c.cell[p.size] = value_size(c.lib, *a);
+  if (p.has_size() && !has_size) c.cell[p.size] = value_size(c.lib, *a);
   return c.w[i] != 0;
 }
 
 PyObject* attribute_result(frame& c, int i, const param& p) {
   const attribute* a = type_of(c, p, std::int32_t(c.w[p.aux]));
-  word bytes = p.size >= 0 ? c.value_of(p.size) : 0;
+  word bytes = p.has_size() ? c.value_of(p.size) : 0;
   return a ? value_from_memory(c.lib, *a, reinterpret_cast<void*>(c.w[i]), bytes) : nullptr;
 }
 
@@ -300,8 +300,8 @@ bool reserve_attribute_outputs(frame& c, int i, const param& p) {
       static_cast<void**>(c.memory.allocate_zeroed(std::size_t(count) * sizeof(void*)));
   if (!pointers) return false;
   c.w[i] = reinterpret_cast<word>(pointers);
-  auto* sizes = p.size >= 0 ? reinterpret_cast<const word*>(c.w[p.size]) : nullptr;
-  if (p.size >= 0 && count > c.cell[p.size]) return raise_short(Py_ssize_t(c.cell[p.size]), count);
+  auto* sizes = p.has_size() ? reinterpret_cast<const word*>(c.w[p.size]) : nullptr;
+  if (p.has_size() && count > c.cell[p.size]) return raise_short(Py_ssize_t(c.cell[p.size]), count);
   for (word k = 0; k < count; ++k) {
     const attribute* a = type_of(c, p, members_of(c, p)[k]);
     if (!a || !(pointers[k] = reserve(c, *a, sizes ? sizes[k] : 0))) return false;
@@ -311,7 +311,7 @@ bool reserve_attribute_outputs(frame& c, int i, const param& p) {
 
 PyObject* attribute_results(frame& c, int i, const param& p) {
   auto** pointers = reinterpret_cast<void**>(c.w[i]);
-  auto* sizes = p.size >= 0 ? reinterpret_cast<const word*>(c.w[p.size]) : nullptr;
+  auto* sizes = p.has_size() ? reinterpret_cast<const word*>(c.w[p.size]) : nullptr;
   auto count = Py_ssize_t(count_of(c, p));
   PyObject* list = PyList_New(count);
   for (Py_ssize_t k = 0; list && k < count; ++k) {

@@ -102,7 +102,7 @@ bool buffer_argument(frame& c, int i, PyObject* object, bool writable) {
 }
 
 bool check_buffer_size(frame& c, int i, const param& p) {
-  if (p.aux < 0) return check_written_size(c, i);
+  if (!p.has_aux()) return check_written_size(c, i);
   if (c.cell[i] == no_length || c.cell[i] == c.value_of(p.aux)) return true;
   return raise_error(PyExc_ValueError,
                      "expected a buffer of %llu bytes, the value of the size argument, got %llu",
@@ -110,7 +110,7 @@ bool check_buffer_size(frame& c, int i, const param& p) {
 }
 
 bool check_options_count(frame& c, int i, const param& p) {
-  if (p.aux < 0 || c.cell[i] == no_length) return true;
+  if (!p.has_aux() || c.cell[i] == no_length) return true;
   word count = c.value_of(p.aux);
   if (count <= c.cell[i] || (c.param_at(p.aux).k == kind::i32 && std::int32_t(count) < 0))
     return true;  // the library rejects a negative count

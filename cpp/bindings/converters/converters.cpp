@@ -43,13 +43,13 @@ int convert(frame& c) {
     const param& p = c.param_at(i);
     if (!tables.prepare[int(p.k)](c, i, p)) return i;
   }
-  if (!(c.f.f & second_pass)) return -1;
+  if (!(c.f.f & second_pass)) return failed;
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
     preparer complete = tables.complete[int(p.k)];
     if (complete && !complete(c, i, p)) return i;
   }
-  return -1;
+  return failed;
 }
 
 int make_outputs(frame& c, PyObject** values) {
@@ -60,7 +60,7 @@ int make_outputs(frame& c, PyObject** values) {
     values[count] = tables.result[int(p.k)](c, i, p, count);
     if (!values[count]) {
       while (count--) Py_DECREF(values[count]);
-      return -1;
+      return failed;
     }
     ++count;
   }

@@ -17,7 +17,7 @@ struct raised {
   }
   template <std::signed_integral T>
   operator T() const {
-    return -1;
+    return failed;
   }
   operator bool() const { return false; }
 };

@@ -174,7 +174,7 @@ int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* key
   if (!PyArg_ParseTupleAndKeywords(args, keywords, format,
                                    const_cast<char**>(has_cuda_status ? names : one_name),
                                    &status_arg, &cuda_status))
-    return -1;
+    return failed;
   word status, result = 0;
   if (!integer_argument<kind::i64>(status_arg, status))
     return add_context("%s() argument 'status': ", name) - 1;
@@ -185,7 +185,7 @@ int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* key
   }
   return describe(lib, self, nullptr, std::int64_t(status), result) && complete(lib, self, result)
              ? 0
-             : -1;
+             : failed;
 }
 
 }  // namespace halfwarp::bindings

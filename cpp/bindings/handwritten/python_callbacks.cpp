@@ -18,9 +18,9 @@ constexpr int stream_at = 0, function_at = 1, data_at = 2;
 int is_ctypes_function(PyObject* object) {
   const reference name{PyUnicode_FromString("_ctypes")};
   const reference module{name ? PyImport_GetModule(name) : nullptr};
-  if (!module) return PyErr_Occurred() ? -1 : 0;
+  if (!module) return PyErr_Occurred() ? failed : 0;
   const reference type{PyObject_GetAttrString(module, "CFuncPtr")};
-  return type ? PyObject_IsInstance(object, type) : -1;
+  return type ? PyObject_IsInstance(object, type) : failed;
 }
 
 // Returns the address of a ctypes function as an int. Its buffer contains the address.

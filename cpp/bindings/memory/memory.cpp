@@ -57,14 +57,14 @@ bool is_float(PyObject* object) {
 int number_before_buffer(PyObject* object, word& out) {
   if (is_float(object)) {
     raise_no_address(object);
-    return -1;
+    return failed;
   }
   if (!converts_to_integer(object)) return 0;
   if (integer_slow(object, kind::u64, out)) return 1;
   bool is_refusal =
       PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
   if (is_refusal) PyErr_Clear();
-  return is_refusal ? 0 : -1;
+  return is_refusal ? 0 : failed;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ int has_function(const library& lib, const function& f) { return loader->has(lib
 using namespace halfwarp::bindings;
 
 int low_attach(const loader_api* api) {
-  if (!engine_lock::prepare() || !halfwarp::interpreter::prepare_exit_gate()) return -1;
+  if (!engine_lock::prepare() || !halfwarp::interpreter::prepare_exit_gate()) return failed;
   loader = api;
   for (const library* lib : libraries) lib->state->slots = api->table(table_name(*lib));
   return 0;
@@ -52,7 +52,7 @@ int low_attach(const loader_api* api) {
 int low_fill(PyObject* module) {
   const char* name = PyModule_GetName(module);
   const library* lib = name ? find_library(name) : nullptr;
-  return lib ? fill_module(*lib, module) : -1;
+  return lib ? fill_module(*lib, module) : failed;
 }
 
 PyObject* low_fast_enum(void) { return as_object(fast_enum()); }

@@ -66,7 +66,7 @@ class collection_pause {
 // Adds an object under a name, unless user code has set the name.
 int add(PyObject* dictionary, const char* name, PyObject* object) {
   const reference key{object ? PyUnicode_InternFromString(name) : nullptr};
-  return key && PyDict_SetDefault(dictionary, key, object) ? 0 : -1;
+  return key && PyDict_SetDefault(dictionary, key, object) ? 0 : failed;
 }
 
 int add_owned(PyObject* dictionary, const char* name, PyObject* object) {
@@ -85,7 +85,7 @@ int add_function(PyObject* module, PyMethodDef* method) {
 
 int add_functions(PyObject* module, PyMethodDef* methods) {
   for (PyMethodDef* method = methods; method->ml_name; ++method)
-    if (add_function(module, method) < 0) return -1;
+    if (add_function(module, method) < 0) return failed;
   return 0;
 }
 
@@ -93,12 +93,12 @@ int add_function(const library& lib, const method_record& record) {
   PyMethodDef*& methods = lib.state->methods;
   if (!methods) {
     methods = static_cast<PyMethodDef*>(PyMem_Calloc(lib.methods.size(), sizeof(PyMethodDef)));
-    if (!methods) return PyErr_NoMemory() ? 0 : -1;
+    if (!methods) return PyErr_NoMemory() ? 0 : failed;
   }
   auto i = &record - lib.methods.data();
   if (!methods[i].ml_name) {  // an earlier function object may refer to it
     const char* doc = documentation_of(lib, record);
-    if (!doc) return -1;
+    if (!doc) return failed;
     bool is_check = record.function < 0;
     methods[i] = {record.name, lib.entries[i], is_check ? METH_O : METH_FASTCALL | METH_KEYWORDS,
                   doc};
@@ -113,7 +113,7 @@ int add_locked(const library& lib, const method_record& record) {
 
 int add_functions(const library& lib) {
   for (const method_record& record : lib.methods)
-    if (add_function(lib, record) < 0) return -1;
+    if (add_function(lib, record) < 0) return failed;
   return 0;
 }
 
@@ -135,7 +135,7 @@ int add_classes(const library& lib, PyObject* dictionary) {
     if (data && !data->dtype) continue;  // used by calls only
     class_type* type = ready_class(lib, int(i));
     auto* object = reinterpret_cast<PyObject*>(type);
-    if (add(dictionary, short_name(lib.classes[i].name), object) < 0) return -1;
+    if (add(dictionary, short_name(lib.classes[i].name), object) < 0) return failed;
   }
   return 0;
 }
@@ -146,7 +146,7 @@ int add_enums(const library& lib, PyObject* dictionary) {
     PyObject* enum_class = is_python
                                ? python_enum(lib, int(i))
                                : Py_XNewRef(reinterpret_cast<PyObject*>(ready_enum(lib, int(i))));
-    if (add_owned(dictionary, short_name(lib.enums[i].name), enum_class) < 0) return -1;
+    if (add_owned(dictionary, short_name(lib.enums[i].name), enum_class) < 0) return failed;
   }
   return 0;
 }
@@ -154,7 +154,7 @@ int add_enums(const library& lib, PyObject* dictionary) {
 int add_foreign_enums(const library& lib, PyObject* dictionary) {
   for (const foreign_enum& each : lib.foreign_enums) {
     auto* enum_class = reinterpret_cast<PyObject*>(ready_enum(*each.owner, each.index));
-    if (add(dictionary, each.name, enum_class) < 0) return -1;
+    if (add(dictionary, each.name, enum_class) < 0) return failed;
   }
   return 0;
 }
@@ -163,19 +163,19 @@ int add_exceptions(const library& lib, PyObject* dictionary) {
   std::size_t n = lib.raises ? lib.raises->classes.size() : 0;
   for (std::size_t i = 0; i < n; ++i) {
     auto* type = reinterpret_cast<PyObject*>(ready_exception(lib, int(i)));
-    if (add(dictionary, short_name(lib.raises->classes[i].name), type) < 0) return -1;
+    if (add(dictionary, short_name(lib.raises->classes[i].name), type) < 0) return failed;
   }
   if (!n) return 0;
   for (const exception_alias& alias : lib.raises->aliases) {
     auto* type = reinterpret_cast<PyObject*>(ready_exception(lib, alias.index));
-    if (add(dictionary, alias.name, type) < 0) return -1;
+    if (add(dictionary, alias.name, type) < 0) return failed;
   }
   return 0;
 }
 
 int add_constants(const library& lib, PyObject* dictionary) {
   for (const constant& c : lib.constants)
-    if (add_owned(dictionary, c.name, PyLong_FromLongLong(c.value)) < 0) return -1;
+    if (add_owned(dictionary, c.name, PyLong_FromLongLong(c.value)) < 0) return failed;
   return 0;
 }
 
@@ -187,12 +187,12 @@ bool is_public(PyObject* key) {
 int add_all(PyObject* dictionary) {
   const reference all{PyDict_Keys(dictionary)};  // other threads may add names
   const reference names{all ? PyList_New(0) : nullptr};
-  int status = names ? 0 : -1;
+  int status = names ? 0 : failed;
   for (Py_ssize_t i = 0; status == 0 && i < PyList_GET_SIZE(all.get()); ++i) {
     PyObject* name = PyList_GET_ITEM(all.get(), i);
     if (is_public(name)) status = PyList_Append(names, name);
   }
-  return status == 0 ? PyDict_SetItemString(dictionary, "__all__", names) : -1;
+  return status == 0 ? PyDict_SetItemString(dictionary, "__all__", names) : failed;
 }
 
 // Removes `__getattr__` and `__dir__` from a complete module: a `__getattr__` slows down each
@@ -202,7 +202,7 @@ int remove_lazy_methods(PyObject* dictionary) {
     const reference key{PyUnicode_FromString(name)};
     const reference had{key ? pop_item(dictionary, key)
                             : nullptr};  // another thread may have removed it
-    if (!had && PyErr_Occurred()) return -1;
+    if (!had && PyErr_Occurred()) return failed;
   }
   return 0;
 }
@@ -231,9 +231,9 @@ int fill_module(const library& lib, PyObject* module) {
   if (!lib.state->keywords) {
     lib.state->keywords =
         static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
-    if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : -1;
+    if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : failed;
   }
-  if (!lib.raises && add_functions(module, common_methods) < 0) return -1;
+  if (!lib.raises && add_functions(module, common_methods) < 0) return failed;
   return add_functions(module, lib.lazy_methods);
 }
 
@@ -245,8 +245,8 @@ int complete_module(const library& lib) {
   if (add_functions(lib) < 0 || add_classes(lib, dictionary) < 0 ||
       add_enums(lib, dictionary) < 0 || add_foreign_enums(lib, dictionary) < 0 ||
       add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
-    return -1;
-  if (add_all(dictionary) < 0) return -1;
+    return failed;
+  if (add_all(dictionary) < 0) return failed;
   return !has_numpy_types(lib) || make_numpy_types(lib) ? remove_lazy_methods(dictionary) : 0;
 }
 

@@ -88,7 +88,7 @@ bool number_slow(PyObject* object, kind k, word& out) {
   bool has_digits = number && number->nb_int && !converts_to_integer(object);
   if (!has_digits) return integer_slow(object, k, out);
   const reference whole{PyNumber_Long(object)};
-  int is_equal = whole ? PyObject_RichCompareBool(whole, object, Py_EQ) : -1;
+  int is_equal = whole ? PyObject_RichCompareBool(whole, object, Py_EQ) : failed;
   bool ok = is_equal > 0 &&
             PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
                              "expected an integer, got %R: convert it with int()", object) == 0;
@@ -134,7 +134,7 @@ PyObject* read_number(kind k, const void* data) {
 int write_number_slow(kind k, void* data, PyObject* value) {
   word converted;
   if (!(k >= kind::f32 ? float_argument(value, k, converted) : number_slow(value, k, converted)))
-    return -1;
+    return failed;
   store(data, converted, number_size(k));
   return 0;
 }

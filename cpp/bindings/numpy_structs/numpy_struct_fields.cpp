@@ -43,12 +43,12 @@ int write_plain(const library&, const numpy_field& f, PyObject* self, PyObject* 
 }
 
 PyObject* read_numbers(const library&, const numpy_field& f, PyObject* self) {
-  return numbers_view(f, self, f.counter < 0 ? f.count : counted(f, self));
+  return numbers_view(f, self, counted(f, self));
 }
 
 int reject_length(const numpy_field& f, Py_ssize_t n) {
   return raise_error(PyExc_ValueError,
-                     f.counter < 0 && f.shape != form::bytes
+                     !f.has_counter() && f.shape != form::bytes
                          ? "Expected length %zd for field %s, got %zd"
                          : "Expected length of at most %zd for field %s, got %zd",
                      Py_ssize_t(f.count), f.name.c_str(), n);
@@ -56,13 +56,13 @@ int reject_length(const numpy_field& f, Py_ssize_t n) {
 
 int write_numbers(const library&, const numpy_field& f, PyObject* self, PyObject* value) {
   Py_ssize_t n = PyObject_Size(value);
-  if (n < 0) return -1;
+  if (n < 0) return failed;
   bool is_one = is_single(as_numpy_struct(self));
-  if (f.counter >= 0 ? n > Py_ssize_t(f.count) : is_one && n != Py_ssize_t(f.count))
+  if (f.has_counter() ? n > Py_ssize_t(f.count) : is_one && n != Py_ssize_t(f.count))
     return reject_length(f, n);
   extent e = is_one ? extent{} : as_numpy_struct(self)->e;
-  e.append(f.counter >= 0 ? n : f.count, f.size);
-  if (assign_numbers(f.element, e, data_of(f, self), value) < 0) return -1;
+  e.append(f.has_counter() ? n : f.count, f.size);
+  if (assign_numbers(f.element, e, data_of(f, self), value) < 0) return failed;
   return set_counter(f, self, n);
 }
 
@@ -92,7 +92,7 @@ PyObject* read_text(const library&, const numpy_field& f, PyObject* self) {
 
 int write_characters(const numpy_field& f, char* data, PyObject* value) {
   const reference bytes{PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape")};
-  if (!bytes) return -1;
+  if (!bytes) return failed;
   auto n = std::size_t(PyBytes_GET_SIZE(bytes.get()));
   bool fits = n < f.count;
   if (fits) {
@@ -102,7 +102,7 @@ int write_characters(const numpy_field& f, char* data, PyObject* value) {
     PyErr_Format(PyExc_ValueError, "String too long for field %s, max length is %zd",
                  f.name.c_str(), Py_ssize_t(f.count) - 1);
   }
-  return fits ? 0 : -1;
+  return fits ? 0 : failed;
 }
 
 int write_text(const library& lib, const numpy_field& f, PyObject* self, PyObject* value) {
@@ -114,7 +114,7 @@ int write_text(const library& lib, const numpy_field& f, PyObject* self, PyObjec
   return for_each_element(as_numpy_struct(self)->e, data_of(f, self),
                           [&](char* at) { return write_characters(f, at, value) == 0; })
              ? 0
-             : -1;
+             : failed;
 }
 
 PyObject* read_text_pointer(const library&, const numpy_field& f, PyObject* self) {
@@ -127,7 +127,7 @@ PyObject* read_text_pointer(const library&, const numpy_field& f, PyObject* self
 int write_text_pointer(const library&, const numpy_field& f, PyObject* self, PyObject* value) {
   if (value != Py_None && !PyUnicode_Check(value)) return raise_expected("str", value);
   PyObject* bytes = value == Py_None ? nullptr : PyUnicode_AsUTF8String(value);
-  if (value != Py_None && !bytes) return -1;
+  if (value != Py_None && !bytes) return failed;
   const char* text = bytes ? PyBytes_AS_STRING(bytes) : nullptr;
   return point_field(self, data_of(f, self), reinterpret_cast<word>(text), bytes);
 }
@@ -139,7 +139,7 @@ PyObject* read_bytes(const library&, const numpy_field& f, PyObject* self) {
 int write_bytes(const library&, const numpy_field& f, PyObject* self, PyObject* value) {
   char* bytes;
   Py_ssize_t n;
-  if (PyBytes_AsStringAndSize(value, &bytes, &n) < 0) return -1;
+  if (PyBytes_AsStringAndSize(value, &bytes, &n) < 0) return failed;
   if (n > Py_ssize_t(f.count)) return reject_length(f, n);
   std::memset(data_of(f, self), 0, f.count);
   std::memcpy(data_of(f, self), bytes, std::size_t(n));
@@ -151,7 +151,7 @@ int write_bytes(const library&, const numpy_field& f, PyObject* self, PyObject* 
 PyObject* read_structure(const library& lib, const numpy_field& f, PyObject* self) {
   numpy_struct_object* object = as_numpy_struct(self);
   const numpy_record& inner = *lib.classes[std::size_t(f.type)].numpy;
-  bool is_plain = is_single(object) && (!numpy_record_of(self).is_array || f.counter >= 0);
+  bool is_plain = is_single(object) && (!numpy_record_of(self).is_array || f.has_counter());
   numpy_struct_view view{data_of(f, self), {}, memory_owner(self), object->is_read_only, !is_plain};
   if (is_plain) {
     view.e = f.is_array ? extent::line(counted(f, self), f.size) : extent_of_one(inner);
@@ -162,13 +162,14 @@ PyObject* read_structure(const library& lib, const numpy_field& f, PyObject* sel
 }
 
 int write_structure(const library& lib, const numpy_field& f, PyObject* self, PyObject* value) {
-  if (!check_numpy_struct(value, lib, f.type)) return -1;
+  if (!check_numpy_struct(value, lib, f.type)) return failed;
   numpy_struct_object* object = as_numpy_struct(self);
   Py_ssize_t n = as_numpy_struct(value)->e.elements();
   if (f.is_array && is_single(object)) {
-    if (f.counter >= 0 ? n > Py_ssize_t(f.count) : n != Py_ssize_t(f.count))
+    if (f.has_counter() ? n > Py_ssize_t(f.count) : n != Py_ssize_t(f.count))
       return reject_length(f, n);
-    if (copy_numpy_structs(self, data_of(f, self), extent::line(n, f.size), value) < 0) return -1;
+    if (copy_numpy_structs(self, data_of(f, self), extent::line(n, f.size), value) < 0)
+      return failed;
     return set_counter(f, self, n);
   }
   extent e = object->e;
@@ -212,7 +213,7 @@ char* pointer_in(const numpy_field& f, PyObject* self) {
 int point_to(const numpy_field& f, PyObject* self, char* array, Py_ssize_t n, PyObject* owner) {
   if (!n) array = nullptr;
   address_lock lock{as_storage(self)};
-  if (set_counter(f, self, n) < 0) return -1;
+  if (set_counter(f, self, n) < 0) return failed;
   return point_field(self, data_of(f, self), reinterpret_cast<word>(array),
                      n ? Py_NewRef(owner) : nullptr);
 }
@@ -254,7 +255,7 @@ int write_numpy_field(const library& lib, const numpy_field& f, PyObject* self, 
   if (!value)
     return raise_error(PyExc_AttributeError, "%s.%s cannot be deleted", class_name(self),
                        f.name.c_str());
-  if (!check_writable(self) || !check_one(f, self)) return -1;
+  if (!check_writable(self) || !check_one(f, self)) return failed;
   as_numpy_struct(self)->is_length_fixed = true;  // converting the value may run user code
   if (accessors[int(f.shape)].write(lib, f, self, value) == 0) return 0;
   return add_context("%s.%s: ", class_name(self), f.name.c_str());
@@ -327,19 +328,19 @@ getter getter_of(const numpy_record& record, const numpy_field& f) {
 }
 
 Py_ssize_t counted(const numpy_field& f, PyObject* self) {
-  if (f.counter < 0) return f.count;
+  if (!f.has_counter()) return f.count;
   const numpy_field& counter = numpy_record_of(self).fields[std::size_t(f.counter)];
-  word n = 0;
+  word n{};
   std::memcpy(&n, as_numpy_struct(self)->data + counter.offset, counter.size);
   bool is_inline = f.shape == form::numbers || f.shape == form::structure;
   return Py_ssize_t(is_inline && n > f.count ? f.count : n);
 }
 
 int set_counter(const numpy_field& f, PyObject* self, Py_ssize_t n) {
-  if (f.counter < 0) return 0;
+  if (!f.has_counter()) return 0;
   const numpy_field& counter = numpy_record_of(self).fields[std::size_t(f.counter)];
   const reference number{PyLong_FromSsize_t(n)};
-  if (!number) return -1;
+  if (!number) return failed;
   return write_number(counter.element, as_numpy_struct(self)->data + counter.offset, number);
 }
 
@@ -356,7 +357,7 @@ PyObject* read_number_list(const library&, const numpy_field& f, PyObject* self)
 int write_number_list(const library&, const numpy_field& f, PyObject* self, PyObject* value) {
   Py_ssize_t n = value == Py_None ? 0 : PyObject_Size(value);
   const reference array{n < 0 ? nullptr : new_typed_array(f.element, n)};
-  if (!array) return -1;
+  if (!array) return failed;
   typed_array* numbers = as_typed_array(array);
   int status = n ? assign_numbers(f.element, numbers->e, numbers->data, value) : 0;
   if (status == 0) status = point_to(f, self, numbers->data, n, array);
@@ -384,12 +385,12 @@ PyObject* read_structure_list(const library& lib, const numpy_field& f, PyObject
 int write_structure_list(const library& lib, const numpy_field& f, PyObject* self,
                          PyObject* value) {
   if (value == Py_None) return point_to(f, self, nullptr, 0, nullptr);
-  if (!ready_class(lib, f.type)) return -1;
+  if (!ready_class(lib, f.type)) return failed;
   Py_ssize_t size = Py_ssize_t(lib.classes[std::size_t(f.type)].numpy->size);
   // Uses an array without a copy, so that later changes of its elements are visible.
   bool is_usable = is_instance(value, lib, f.type) && as_numpy_struct(value)->e.is_contiguous(size);
   const reference array{is_usable ? Py_NewRef(value) : gathered(lib, f.type, value)};
-  if (!array) return -1;
+  if (!array) return failed;
   return point_to(f, self, as_numpy_struct(array)->data, as_numpy_struct(array)->e.elements(),
                   array);
 }
@@ -398,7 +399,7 @@ int allocate_list(const library& lib, const numpy_field& f, PyObject* self, Py_s
   bool has_structs = f.shape == form::structure_list;
   const reference array{has_structs ? new_numpy_struct_array(lib, f.type, n)
                                     : new_typed_array(f.element, n)};
-  if (!array) return -1;
+  if (!array) return failed;
   char* memory = has_structs ? as_numpy_struct(array)->data : as_typed_array(array)->data;
   return point_to(f, self, memory, n, array);
 }

@@ -105,7 +105,7 @@ int set_fields(PyObject* self, PyObject* keywords) {
   Py_ssize_t at = 0;
   while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
     const numpy_field* f = find_numpy_field(*type.record->numpy, name);
-    if (f && write_numpy_field(*type.lib, *f, self, value) < 0) return -1;
+    if (f && write_numpy_field(*type.lib, *f, self, value) < 0) return failed;
     if (f || (type.record->numpy->is_array && PyUnicode_CompareWithASCIIString(name, "size") == 0))
       continue;
     return raise_error(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
@@ -116,8 +116,8 @@ int set_fields(PyObject* self, PyObject* keywords) {
 
 int initialize(PyObject* self, PyObject* args, PyObject* keywords) {
   Py_ssize_t n = length_of(self, args, keywords);
-  if (n < 0) return -1;
-  return set_length(self, n) ? set_fields(self, keywords) : -1;
+  if (n < 0) return failed;
+  return set_length(self, n) ? set_fields(self, keywords) : failed;
 }
 
 // Calls `type` with a tuple and a dictionary of the arguments.
@@ -189,7 +189,8 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
-  if (PyUnicode_Check(key)) return field_named(self, key) ? PyObject_SetAttr(self, key, value) : -1;
+  if (PyUnicode_Check(key))
+    return field_named(self, key) ? PyObject_SetAttr(self, key, value) : failed;
   if (!value || !has_length(self))
     return raise_error(PyExc_TypeError, "elements of %s cannot be %s", class_name(self),
                        value ? "assigned: it is one struct" : "deleted");
@@ -198,7 +199,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   as_numpy_struct(self)->is_length_fixed = true;
   if (!check_writable(self) || !check_numpy_struct(value, *type.lib, index_of(type)) ||
       !select(as_numpy_struct(self)->e, as_numpy_struct(self)->data, key, chosen))
-    return -1;
+    return failed;
   return copy_numpy_structs(self, chosen.data, chosen.e, value);
 }
 
@@ -212,7 +213,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   Py_ssize_t size = Py_ssize_t(numpy_record_of(self).size);
   if (!object->e.is_contiguous(size)) {
     PyErr_SetString(PyExc_BufferError, "these structs are not contiguous; copy them");
-    return -1;
+    return failed;
   }
   return PyBuffer_FillInfo(view, self, object->data, object->e.elements() * size,
                            object->is_read_only, flags);
@@ -332,13 +333,13 @@ int copy_numpy_structs(PyObject* target, char* data, const extent& e, PyObject* 
   if (n != 1 && n != e.elements())
     return raise_error(PyExc_ValueError, "expected %zd structs, got %zd", e.elements(), n);
   const reference packed{n == 1 ? Py_NewRef(source) : packed_copy(source)};
-  if (!packed) return -1;
+  if (!packed) return failed;
   char* from = as_numpy_struct(packed)->data;
   std::size_t step = n == 1 ? 0 : numpy_record_of(source).size;
   bool ok = for_each_element(e, data, [&](char* to) {
     return copy_one(target, to, packed, std::exchange(from, from + step));
   });
-  return ok ? 0 : -1;
+  return ok ? 0 : failed;
 }
 
 PyObject* packed_copy(PyObject* source) {

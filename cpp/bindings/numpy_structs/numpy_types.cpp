@@ -52,7 +52,7 @@ PyObject* make_type(const library& lib, int type) {
 
 bool is_equal_attribute(PyObject* object, const char* name, PyObject* expected) {
   const reference value{PyObject_GetAttrString(object, name)};
-  int equal = value ? PyObject_RichCompareBool(value, expected, Py_EQ) : -1;
+  int equal = value ? PyObject_RichCompareBool(value, expected, Py_EQ) : failed;
   return equal == 1;
 }
 
@@ -102,7 +102,7 @@ int list_numpy_types(const library& lib, PyObject* names) {
     if (!record.numpy || !record.numpy->dtype) continue;
     const char* name = record.numpy->dtype;
     if (!PyDict_GetItemString(dictionary, name) && !append(names, PyUnicode_FromString(name)))
-      return -1;
+      return failed;
   }
   return 0;
 }
@@ -110,7 +110,7 @@ int list_numpy_types(const library& lib, PyObject* names) {
 bool check_numpy_array(const library& lib, int type, PyObject* data) {
   const numpy_record& record = *lib.classes[std::size_t(type)].numpy;
   const reference array_type{from_numpy("ndarray")};
-  int is_array = array_type ? PyObject_IsInstance(data, array_type) : -1;
+  int is_array = array_type ? PyObject_IsInstance(data, array_type) : failed;
   if (is_array < 0) return false;
   if (!is_array) return raise_expected("a NumPy ndarray", data);
   const reference expected{numpy_type(lib, type)};

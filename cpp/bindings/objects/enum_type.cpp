@@ -87,32 +87,14 @@ PyObject* call_functional_form(const char* name, PyObject* values, const char* m
   return keywords ? PyObject_Call(base, args, keywords) : nullptr;
 }
 
-bool explain(PyObject* object, PyObject* doc) {
-  bool ok = doc && PyObject_SetAttrString(object, "__doc__", doc) == 0;
-  Py_XDECREF(doc);
-  return ok;
-}
-
-bool explain_members(PyObject* enum_class, const enum_type* from) {
-  for (Py_ssize_t i = 0; i < from->count; ++i) {
-    const enum_entry& entry = from->entries[i];
-    if (!entry.doc || !*entry.doc) continue;
-    const reference member{PyObject_GetAttr(enum_class, entry.name)};
-    bool ok = member && explain(member, PyUnicode_FromString(entry.doc));
-    if (!ok) return false;
-  }
-  return true;
-}
-
 PyObject* make(const library& lib, int index, enum_type* from) {
   const reference values{values_by_name(from)};
   if (!values) return nullptr;
   const char* name = short_name(lib.enums[std::size_t(index)].name);
   PyObject* enum_class = call_functional_form(name, values, lib.module);
   auto* as_object = reinterpret_cast<PyObject*>(from);
-  bool ok = enum_class && explain(enum_class, PyObject_GetAttrString(as_object, "__doc__")) &&
-            explain_members(enum_class, from);
-  if (!ok) Py_CLEAR(enum_class);
+  const reference doc{enum_class ? PyObject_GetAttrString(as_object, "__doc__") : nullptr};
+  if (!doc || PyObject_SetAttrString(enum_class, "__doc__", doc) < 0) Py_CLEAR(enum_class);
   return enum_class;
 }
 

@@ -141,7 +141,7 @@ PyObject* represent(PyObject* self) {
 
 Py_hash_t hash(PyObject* self) {
   PyObject* value = as_integer(self);
-  if (!value) return -1;
+  if (!value) return failed;
   Py_hash_t result = PyObject_Hash(value);
   Py_DECREF(value);
   return result;

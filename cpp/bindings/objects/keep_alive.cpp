@@ -79,10 +79,10 @@ int retain_for_field(storage* self, const void* data, PyObject* object) {
   if (!object && !published(&root->refs)) return 0;
   PyObject* refs = references_of(root);
   const reference key{refs ? key_of(root, data) : nullptr};
-  if (!key) return -1;
+  if (!key) return failed;
   if (object) return PyDict_SetItem(refs, key, object);
   const reference former{pop_item(refs, key)};
-  return former || !PyErr_Occurred() ? 0 : -1;
+  return former || !PyErr_Occurred() ? 0 : failed;
 }
 
 PyObject* retained_for_field(storage* self, const void* data) {
@@ -97,10 +97,10 @@ int point_field(PyObject* self, void* data, std::uint64_t address, PyObject* own
   const reference ours{owner};
   // Holds the previous referent until the address has changed: destroying it may run any code.
   const reference former{retained_for_field(own, data)};
-  if (!former && PyErr_Occurred()) return -1;
+  if (!former && PyErr_Occurred()) return failed;
   address_lock lock{own};
   do {
-    if (retain_for_field(own, data, owner) < 0) return -1;
+    if (retain_for_field(own, data, owner) < 0) return failed;
     std::memcpy(data, &address, sizeof address);
   } while (!is_retained(own, data, owner));
   return 0;
@@ -112,7 +112,7 @@ int copy_references(storage* target, const void* target_data, storage* source,
   PyObject* refs = published(&from->refs);
   if (!refs) return 0;
   const reference snapshot{PyDict_Copy(refs)};
-  if (!snapshot) return -1;
+  if (!snapshot) return failed;
   auto offset = static_cast<const char*>(source_data) - from->data;
   PyObject *key, *object;
   Py_ssize_t at = 0;
@@ -128,7 +128,7 @@ int copy_references(storage* target, const void* target_data, storage* source,
 int copy_struct(storage* target, void* target_data, storage* source, const void* source_data,
                 std::size_t size) {
   address_lock lock{target};
-  if (copy_references(target, target_data, source, source_data, size) < 0) return -1;
+  if (copy_references(target, target_data, source, source_data, size) < 0) return failed;
   std::memmove(target_data, source_data, size);
   return 0;
 }

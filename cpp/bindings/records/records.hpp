@@ -43,6 +43,9 @@ struct param {
   std::int8_t aux = -1;   // C position of the count, or of the attribute
   std::int8_t size = -1;  // C position of the size of an attribute's value
   bool is_optional = false;  // list that may be omitted, regardless of the count
+
+  constexpr bool has_aux() const { return aux >= 0; }
+  constexpr bool has_size() const { return size >= 0; }
 };
 
 enum function_flags : std::uint16_t {
@@ -156,6 +159,8 @@ struct numpy_field {
   std::int16_t type = -1;             // class of structs
   std::int16_t counter = -1;          // field with the number of elements
   std::uint32_t offset, size, count;  // of one element; elements
+
+  constexpr bool has_counter() const { return counter >= 0; }
 };
 
 // Fields of a NumPy struct; its class record points to it.

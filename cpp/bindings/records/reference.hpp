@@ -9,6 +9,9 @@
 
 namespace halfwarp::bindings {
 
+// Result of a function with a status that set an exception.
+inline constexpr int failed = -1;
+
 // Null if creating the object failed; an error is then set. Callees borrow the object; `release`
 // transfers the reference to a callee that steals it.
 class reference {

@@ -16,7 +16,7 @@ constexpr bool is_consistent(const library& lib, const function& f, const param&
   if (p.is_optional && !is_list(p.k)) return false;
   bool has_attribute = p.k == kind::attribute_value || p.k == kind::attribute_options ||
                        p.k == kind::out_attribute || p.k == kind::out_attribute_list;
-  if (has_attribute) return p.aux >= 0 && std::size_t(p.type) < lib.attributes.size();
+  if (has_attribute) return p.has_aux() && std::size_t(p.type) < lib.attributes.size();
   bool has_class = p.k == kind::handle32 || p.k == kind::handle64 || p.k == kind::structure ||
                    p.k == kind::structure_value || p.k == kind::out_handle ||
                    p.k == kind::out_structure;

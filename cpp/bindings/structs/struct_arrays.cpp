@@ -43,14 +43,14 @@ int write_element(const library& lib, const field& f, PyObject* target, char* da
   if (f.element <= kind::f64) return write_number(f.element, data, value);
   word converted;
   if (f.element == kind::structure) {
-    if (!structure_argument(value, lib, f.type, false, converted)) return -1;
+    if (!structure_argument(value, lib, f.type, false, converted)) return failed;
     return copy_struct(as_storage(target), data, as_struct(value),
                        reinterpret_cast<void*>(converted), lib.classes[f.type].size);
   }
   bool ok = f.element == kind::enumeration ? enum_argument(value, lib, f.type, converted)
                                            : handle_slow(value, lib, f.type, converted);
   if (ok) store(data, converted, element_size(lib, f));
-  return ok ? 0 : -1;
+  return ok ? 0 : failed;
 }
 
 PyObject* read_elements(const library& lib, const field& f, PyObject* owner, char* data,
@@ -74,7 +74,7 @@ int write_elements(const library& lib, const field& f, PyObject* target, char* d
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
     const reference item{Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i))};
     int status = write_element(lib, f, target, data + i * size, item);
-    if (status < 0) return -1;
+    if (status < 0) return failed;
   }
   return 0;
 }
@@ -99,7 +99,7 @@ int write_exact(const library& lib, const field& f, PyObject* self, char* data, 
     return raise_error(PyExc_IndexError, "expected %zd elements, got %zd", n,
                        PyTuple_GET_SIZE(items));
   const reference block{new_memory_block(f.size)};
-  if (!block) return -1;
+  if (!block) return failed;
   auto* gathered = as_block(block)->data;
   int status = write_elements(lib, f, block, gathered, items);
   if (status == 0)
@@ -115,7 +115,7 @@ PyObject* read_array(const library& lib, const field& f, PyObject* self, char* d
 
 int write_array(const library& lib, const field& f, PyObject* self, char* data, PyObject* value) {
   const reference items{frozen(value)};
-  if (!items) return -1;
+  if (!items) return failed;
   return write_exact(lib, f, self, data, items);
 }
 
@@ -156,7 +156,7 @@ PyObject* characters_of(PyObject* value) {
 
 int write_bytes(const library&, const field& f, PyObject*, char* data, PyObject* value) {
   const reference bytes{characters_of(value)};
-  if (!bytes) return -1;
+  if (!bytes) return failed;
   Py_ssize_t n = PyBytes_GET_SIZE(bytes.get());
   bool fits = n == f.size || (f.k == kind::field_text && n < f.size);
   if (fits) {
@@ -165,7 +165,7 @@ int write_bytes(const library&, const field& f, PyObject*, char* data, PyObject*
   } else {
     PyErr_Format(PyExc_ValueError, "expected %d bytes, got %zd", int(f.size), n);
   }
-  return fits ? 0 : -1;
+  return fits ? 0 : failed;
 }
 
 namespace {
@@ -200,11 +200,11 @@ PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, 
 int write_pointer_list(const library& lib, const field& f, PyObject* self, char* data,
                        PyObject* value) {
   const reference items{value == Py_None ? PyTuple_New(0) : frozen(value)};
-  if (!items) return -1;
+  if (!items) return failed;
   Py_ssize_t n = PyTuple_GET_SIZE(items.get());
   reference block{n ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr};
   char* elements = block ? as_block(block)->data : nullptr;
-  if (n && (!block || write_elements(lib, f, block, elements, items) < 0)) return -1;
+  if (n && (!block || write_elements(lib, f, block, elements, items) < 0)) return failed;
   return point_field(self, data, reinterpret_cast<word>(elements), block.release());
 }
 

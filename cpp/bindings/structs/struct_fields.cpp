@@ -73,21 +73,21 @@ PyObject* read_address(const library&, const field&, PyObject*, char* data) {
 
 int write_enum(const library& lib, const field& f, PyObject*, char* data, PyObject* value) {
   word converted;
-  if (!enum_argument(value, lib, f.type, converted)) return -1;
+  if (!enum_argument(value, lib, f.type, converted)) return failed;
   store(data, converted, f.size);
   return 0;
 }
 
 int write_handle(const library& lib, const field& f, PyObject*, char* data, PyObject* value) {
   word converted;
-  if (!handle_slow(value, lib, f.type, converted)) return -1;
+  if (!handle_slow(value, lib, f.type, converted)) return failed;
   store(data, converted, f.size);
   return 0;
 }
 
 int write_struct(const library& lib, const field& f, PyObject* self, char* data, PyObject* value) {
   word source;
-  if (!structure_argument(value, lib, f.type, false, source)) return -1;
+  if (!structure_argument(value, lib, f.type, false, source)) return failed;
   return copy_struct(as_storage(self), data, as_storage(value), reinterpret_cast<void*>(source),
                      f.size);
 }
@@ -98,14 +98,14 @@ int write_address(const library&, const field&, PyObject* self, char* data, PyOb
   scratch memory;
   word address;
   PyObject* export_ = nullptr;
-  if (!retained_address(value, memory, address, export_)) return -1;
+  if (!retained_address(value, memory, address, export_)) return failed;
   return point_field(self, data, address, export_);
 }
 
 int write_kernel_params(const library&, const field&, PyObject* self, char* data, PyObject* value) {
   word address;
   PyObject* block = nullptr;
-  if (!kernel_params_block(value, address, block)) return -1;
+  if (!kernel_params_block(value, address, block)) return failed;
   return point_field(self, data, address, block);
 }
 

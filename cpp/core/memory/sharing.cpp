@@ -185,8 +185,8 @@ int export_mapping(CUdeviceptr address) {
 // RANGE_SIZE is only a fallback: for a host pool it is the size of the reserved address range.
 std::size_t extent_of(CUdeviceptr pointer) {
   const gil_release_if_held released;
-  std::size_t size = 0;
-  CUdeviceptr first = 0;
+  std::size_t size{};
+  CUdeviceptr first{};
   const auto get_attribute = driver::table->cuPointerGetAttribute;
   if (driver::try_call(driver::table->cuMemGetAddressRange, &first, &size, pointer)) {
     driver::call(get_attribute, &size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, pointer);

@@ -78,10 +78,10 @@ bool points_to(PyObject* value, std::size_t offset, const Py_buffer& bytes) noex
 
 int classify_numpy_scalar(PyObject* value, conversion& result) noexcept {
   scalar_type type;
-  if (!read_scalar_type(value, type)) return -1;
+  if (!read_scalar_type(value, type)) return failed;
   if (!has_device_type(type)) return 0;
   const exported_buffer bytes{value};
-  if (!bytes) return -1;
+  if (!bytes) return failed;
   result.kind = form::exported_bytes;
   if (derives_from(Py_TYPE(value), attribute_of_loaded<"numpy", "void">().get())) {
     // A numpy.void starts with its size and the address of its bytes. This is checked, too.
@@ -147,7 +147,7 @@ bool is_byte_swapped(PyTypeObject* type) noexcept {
 int set_ctypes_value(PyObject* value, std::size_t size, integer_kind integer,
                      conversion& result) noexcept {
   const exported_buffer bytes{value};
-  if (!bytes) return -1;
+  if (!bytes) return failed;
   result.kind = form::exported_bytes;
   if (points_to(value, sizeof(PyObject), *bytes) && bytes->len == static_cast<Py_ssize_t>(size)) {
     result = {form::pointed_value, static_cast<std::uint8_t>(size), sizeof(PyObject), integer};

@@ -94,7 +94,7 @@ int find_conversion(PyObject* value, conversion& result) noexcept {
   if (find_cached(version, result)) return 0;
   for (const auto classify : families) {
     const int status = classify(value, result);
-    if (status < 0) return -1;
+    if (status < 0) return failed;
     if (status == 0) continue;
     // Cached only if the type did not change during classification.
     if (version_of(Py_TYPE(value)) == version) store_cached(version, result);

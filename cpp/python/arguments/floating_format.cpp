@@ -13,7 +13,9 @@ namespace {
 
 using core::parameter_kind;
 
-// A format with sign, exponent and fraction; -1 means that it has no infinity or no NaN.
+constexpr int no_code = -1;  // of a value that a format does not have
+
+// A format with sign, exponent and fraction.
 struct floating_format {
   parameter_kind kind;
   std::size_t size;
@@ -26,10 +28,10 @@ struct floating_format {
 };
 
 constexpr std::array formats{
-    floating_format{parameter_kind::float4_e2m1, 1, 2, 1, 1, 0x7, -1, -1},
-    floating_format{parameter_kind::float6_e2m3, 1, 2, 3, 1, 0x1f, -1, -1},
-    floating_format{parameter_kind::float6_e3m2, 1, 3, 2, 3, 0x1f, -1, -1},
-    floating_format{parameter_kind::float8_e4m3, 1, 4, 3, 7, 0x7e, -1, 0x7f},
+    floating_format{parameter_kind::float4_e2m1, 1, 2, 1, 1, 0x7, no_code, no_code},
+    floating_format{parameter_kind::float6_e2m3, 1, 2, 3, 1, 0x1f, no_code, no_code},
+    floating_format{parameter_kind::float6_e3m2, 1, 3, 2, 3, 0x1f, no_code, no_code},
+    floating_format{parameter_kind::float8_e4m3, 1, 4, 3, 7, 0x7e, no_code, 0x7f},
     floating_format{parameter_kind::float8_e5m2, 1, 5, 2, 15, 0x7b, 0x7c, 0x7f},
     floating_format{parameter_kind::half, 2, 5, 10, 15, 0x7bff, 0x7c00, 0x7e00},
     floating_format{parameter_kind::bfloat16, 2, 8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0},
@@ -43,7 +45,7 @@ const floating_format* find_format(parameter_kind kind) noexcept {
 // Returns the code of a finite value that is not negative. It may exceed the largest code.
 int code_of(double value, const floating_format& format) noexcept {
   if (value == 0) return 0;
-  int exponent = 0;
+  int exponent{};
   std::frexp(value, &exponent);
   // The exponent of the leading bit; subnormal values have the smallest normal exponent.
   const int leading = std::max(exponent - 1, 1 - format.bias);
@@ -52,7 +54,7 @@ int code_of(double value, const floating_format& format) noexcept {
   return ((leading + format.bias - 1) << format.fraction_bits) + static_cast<int>(steps);
 }
 
-// Returns the code of a number, or -1 if the format has no such value.
+// Returns the code of a number, or `no_code` if the format has no such value.
 int encode(double number, const floating_format& format) noexcept {
   int code = 0;
   if (std::isnan(number)) {
@@ -61,7 +63,7 @@ int encode(double number, const floating_format& format) noexcept {
     code = format.infinity;
   } else {
     code = code_of(std::fabs(number), format);
-    if (code > format.largest) return -1;
+    if (code > format.largest) return no_code;
   }
   const int sign = 1 << (format.exponent_bits + format.fraction_bits);
   return code < 0 || !std::signbit(number) ? code : code | sign;
@@ -84,10 +86,10 @@ constexpr int power_nan = 0xff;
 
 int encode_power(double number) noexcept {
   if (std::isnan(number)) return power_nan;
-  int exponent = 0;
-  if (std::frexp(number, &exponent) != 0.5) return -1;
+  int exponent{};
+  if (std::frexp(number, &exponent) != 0.5) return no_code;
   const int code = exponent - 1 + power_bias;
-  return code >= 0 && code < power_nan ? code : -1;
+  return code >= 0 && code < power_nan ? code : no_code;
 }
 
 std::size_t store_code(int code, std::size_t size, char* bytes) noexcept {

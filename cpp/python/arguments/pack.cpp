@@ -69,13 +69,13 @@ int pack_structured(PyObject* value, const conversion& method, const target& to)
 
 int pack_exported(PyObject* value, const target& to) noexcept {
   const exported_buffer bytes{value};
-  if (!bytes) return -1;
+  if (!bytes) return failed;
   return to.copy(value, bytes->buf, static_cast<std::size_t>(bytes->len));
 }
 
 int pack_own_protocol(PyObject* value, const target& to) noexcept {
   const reference result = call_method<"__cuda_kernel_arg__">(value);
-  if (!result) return -1;
+  if (!result) return failed;
   if (PyBytes_Check(result.get())) {
     return to.copy(value, PyBytes_AS_STRING(result.get()),
                    static_cast<std::size_t>(PyBytes_GET_SIZE(result.get())));
@@ -124,13 +124,13 @@ int pack_as(PyObject* value, const conversion& method, const target& to) noexcep
 
 int pack_general(PyObject* value, const target& to) noexcept {
   conversion method;
-  return find_conversion(value, method) < 0 ? -1 : pack_as(value, method, to);
+  return find_conversion(value, method) < 0 ? failed : pack_as(value, method, to);
 }
 
 int pack_unchecked(PyObject* values, owned_arguments& block) noexcept {
   if (!block.prepare(static_cast<std::size_t>(PyTuple_GET_SIZE(values)))) {
     PyErr_NoMemory();
-    return -1;
+    return failed;
   }
   return pack_all(&PyTuple_GET_ITEM(values, 0), nullptr, &core::unknown_parameter, 0, block);
 }

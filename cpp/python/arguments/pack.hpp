@@ -115,7 +115,7 @@ template <class Value>
     pointers[i] = &cells[i];
     if (pack_common(values[i], *parameters, cells[i])) [[likely]]
       continue;
-    if (pack_general(values[i], target{*parameters, block, i, plan}) < 0) return -1;
+    if (pack_general(values[i], target{*parameters, block, i, plan}) < 0) return failed;
     if (!PyLong_CheckExact(values[i])) block.set_ran_python();
   }
   return 0;

@@ -106,8 +106,8 @@ int pack_integer_as_floating(PyObject* value, const target& to) noexcept {
   const std::size_t size = encode_floating(number, kind, bytes);
   if (size == 0) return floating_overflow(to, value);
   const reference decoded{PyFloat_FromDouble(decode_floating(bytes, kind))};
-  const int is_exact = decoded ? PyObject_RichCompareBool(decoded.get(), value, Py_EQ) : -1;
-  if (is_exact < 0) return -1;
+  const int is_exact = decoded ? PyObject_RichCompareBool(decoded.get(), value, Py_EQ) : failed;
+  if (is_exact < 0) return failed;
   if (is_exact == 0) {
     return to.fail(PyExc_TypeError,
                    "the integer has no exact value in the parameter's type; pass a float", value);

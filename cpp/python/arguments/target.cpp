@@ -34,7 +34,7 @@ reference qualified_name(PyObject* value) noexcept {
 int raise(PyObject* exception, const target& to, const reference& text) noexcept {
   const reference name{text ? describe_target(to) : nullptr};
   if (name) PyErr_Format(exception, "%U: %U", name.get(), text.get());
-  return -1;
+  return failed;
 }
 
 }  // namespace
@@ -63,14 +63,14 @@ std::byte* target::reserve(PyObject* value, std::size_t size) const noexcept {
 
 int target::copy(PyObject* value, const void* bytes, std::size_t size) const noexcept {
   std::byte* const memory = reserve(value, size);
-  if (memory == nullptr) return -1;
+  if (memory == nullptr) return failed;
   std::memcpy(memory, bytes, size);
   return 0;
 }
 
 int target::wrong_size(PyObject* value, std::size_t size) const noexcept {
   const reference name = qualified_name(value);
-  if (!name) return -1;
+  if (!name) return failed;
   return raise(PyExc_TypeError, *this,
                reference{PyUnicode_FromFormat("expected %u bytes, got %U (%zu bytes)",
                                               parameter.size, name.get(), size)});
@@ -83,7 +83,7 @@ int target::unsupported(PyObject* value, const char* advice) const noexcept {
 
 int target::fail(PyObject* exception, const char* text, PyObject* value) const noexcept {
   const reference name = qualified_name(value);
-  if (!name) return -1;
+  if (!name) return failed;
   return raise(exception, *this, reference{PyUnicode_FromFormat("%s, got %U", text, name.get())});
 }
 
@@ -94,7 +94,7 @@ int target::fail(PyObject* exception, const char* text) const noexcept {
 int target::out_of_range(PyObject* value, std::size_t size, long long lowest,
                          unsigned long long highest) const noexcept {
   const reference name = qualified_name(value);
-  if (!name) return -1;
+  if (!name) return failed;
   return raise(PyExc_OverflowError, *this,
                reference{PyUnicode_FromFormat(
                    "the value of this %U does not fit %zu bytes: it must be from %lld to %llu",

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "python/reference.hpp"
+
 namespace halfwarp::python {
 namespace {
 
@@ -65,7 +67,7 @@ int check_self_in_methods(PyObject* type_object) noexcept {
   while (PyDict_Next(type->tp_dict, &position, &name, &value)) {
     if (!is_unchecked_method(value)) continue;
     const vectorcallfunc entry = checked_entry(as_method(value)->func.vectorcall);
-    if (entry == nullptr) return -1;
+    if (entry == nullptr) return failed;
     as_method(value)->mm_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(type_object));
     as_method(value)->func.vectorcall = entry;
   }

@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "python/reference.hpp"
+
 namespace halfwarp::python {
 namespace {
 
@@ -17,7 +19,7 @@ int set_or_refuse(PyObject* object, PyObject* value, void* closure) noexcept {
   if (value != nullptr) return original->set(object, value, nullptr);
   PyErr_Format(PyExc_AttributeError, "property '%s' of '%s' cannot be deleted", original->name,
                Py_TYPE(object)->tp_name);
-  return -1;
+  return failed;
 }
 
 }  // namespace
@@ -29,7 +31,7 @@ int refuse_deletions(PyObject* type) noexcept {
     auto* const original = new (std::nothrow) property{each->set, each->name};
     if (original == nullptr) {
       PyErr_NoMemory();
-      return -1;
+      return failed;
     }
     each->closure = original;  // never freed, like the class
     each->set = &set_or_refuse;

@@ -41,7 +41,7 @@ int query_block_size(int* grid, int* block, CUkernel kernel, PyObject* function,
   current_function = function;
   const CUresult code = query(grid, block, kernel, limit);
   current_function = outer;
-  if (PyErr_Occurred() != nullptr) return -1;
+  if (PyErr_Occurred() != nullptr) return failed;
   return check(code, "cuOccupancyMaxPotentialBlockSize");
 }
 

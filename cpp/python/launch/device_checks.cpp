@@ -24,7 +24,7 @@ int check_shared_memory(unsigned bytes, CUdevice device, core::launch_plan& plan
       "shmem_size of %u bytes exceeds the %u bytes of dynamic shared memory that device %d "
       "grants %s()",
       bytes, granted, device, plan.readable_name().c_str());
-  return -1;
+  return failed;
 }
 
 // Returns how many blocks the stream's part of its device can hold at once. The driver computes it
@@ -56,7 +56,7 @@ int check_cooperative_grid(const CUlaunchConfig& native, const core::stream_ref&
                "hold at once for %s(); use a smaller grid",
                native.gridDimX, native.gridDimY, native.gridDimZ, limit, device,
                plan.readable_name().c_str());
-  return -1;
+  return failed;
 }
 
 }  // namespace
@@ -79,14 +79,14 @@ int check_device_limits(const config_fields& config, const CUlaunchConfig& launc
   if (is_plain && shared <= plan.default_shared_memory()) return 0;
   try {
     const CUdevice device = device_of(stream);
-    if (!config.is_device_checked && check_device_supports(config, device) < 0) return -1;
+    if (!config.is_device_checked && check_device_supports(config, device) < 0) return failed;
     if (shared > plan.default_shared_memory() && check_shared_memory(shared, device, plan) < 0) {
-      return -1;
+      return failed;
     }
     return is_cooperative ? check_cooperative_grid(launched, stream, device, plan) : 0;
   } catch (...) {
     translate_exception();
-    return -1;
+    return failed;
   }
 }
 

@@ -19,7 +19,7 @@ int check_limits_of_current_device(const config_fields& config, core::launch_pla
                                plan);
   } catch (...) {
     translate_exception();
-    return -1;
+    return failed;
   }
 }
 
@@ -30,23 +30,23 @@ int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* argumen
   const auto& handle = fields_of<initialized_kernel>(kernel).value_or_null();
   if (!config_.is_valid || !handle.is_open()) {
     raise_uninitialized(config_.is_valid ? kernel : config);
-    return -1;
+    return failed;
   }
   config_.native.attrs = config_.attributes;
   further_ = reference::borrow(config_.further);
-  if (check_further(config_.further) < 0) return -1;
+  if (check_further(config_.further) < 0) return failed;
   kernel_ = handle.raw();
   core::launch_plan& plan = *handle.facts().plan;
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(arguments));
   PyObject* const* const items = &PyTuple_GET_ITEM(arguments, 0);
   packing_rule rule;
-  if (find_packing_rule(plan, nullptr, items, count, rule) < 0) return -1;
+  if (find_packing_rule(plan, nullptr, items, count, rule) < 0) return failed;
   if (!arguments_.prepare(count)) {
     PyErr_NoMemory();
-    return -1;
+    return failed;
   }
-  if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
-  if (arguments_.ran_python() && check_buffers_open(items, count) < 0) return -1;
+  if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return failed;
+  if (arguments_.ran_python() && check_buffers_open(items, count) < 0) return failed;
   return config_.needs_device_check ? check_limits_of_current_device(config_, plan) : 0;
 }
 

@@ -55,7 +55,7 @@ int wrong_count(const core::launch_plan& plan, const core::parameter_layout& lay
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   }
-  return -1;
+  return failed;
 }
 
 // A capturing stream has no work to wait for. The query itself may return an earlier error.
@@ -85,7 +85,7 @@ CUdevice known_device_of(const core::stream_ref& stream) noexcept {
   try {
     return device_of(stream);
   } catch (...) {
-    return -1;
+    return failed;
   }
 }
 
@@ -312,9 +312,9 @@ int find_packing_rule(core::launch_plan& plan, PyObject* stream, PyObject* const
   const core::parameter_layout* layout = plan.layout();
   const unsigned modes = launch_modes.load(std::memory_order_acquire);
   if (layout == nullptr || modes & (launch_unread | launch_unchecked)) [[unlikely]] {
-    if (modes & launch_unread && read_launch_modes() < 0) return -1;
+    if (modes & launch_unread && read_launch_modes() < 0) return failed;
     layout = load_layout(plan, stream);
-    if (layout == nullptr) return -1;
+    if (layout == nullptr) return failed;
   }
   rule = {&core::unknown_parameter, 0};
   if (!layout->is_known || launch_modes.load(std::memory_order_relaxed) & launch_unchecked) {
@@ -331,7 +331,7 @@ int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept {
     const buffer_fields* const memory = memory_of_argument(arguments[i]);
     if (memory != nullptr && !memory->is_open) {
       PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed");
-      return -1;
+      return failed;
     }
   }
   return 0;
@@ -355,7 +355,7 @@ int finish(CUresult code, const CUlaunchConfig& config, const core::stream_ref& 
   if (code == CUDA_SUCCESS && !(modes & launch_captures)) return 0;
   const reference argument_tuple{
       tuple_of(arguments, count, code == CUDA_SUCCESS ? owner : nullptr)};
-  if (!argument_tuple) return -1;
+  if (!argument_tuple) return failed;
   if (code == CUDA_SUCCESS) {
     return run_python(
         [&] { return hooks.keep_captured_launch(stream, kernel, argument_tuple.get()); });
@@ -364,7 +364,7 @@ int finish(CUresult code, const CUlaunchConfig& config, const core::stream_ref& 
   run_python([&] {
     hooks.raise_failed_launch(code, function, kernel, argument_tuple.get(), refused, device);
   });
-  return -1;
+  return failed;
 }
 
 }  // namespace halfwarp::python

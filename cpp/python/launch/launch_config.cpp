@@ -20,28 +20,31 @@ config_hooks installed_hooks{};  // set once, when the extension is imported
 
 constexpr int max_value = std::numeric_limits<int>::max();
 
-int raise_wrong_shape(const char* field, PyObject* value, const char* advice = "") noexcept {
+bool raise_wrong_shape(const char* field, PyObject* value, const char* advice = "") noexcept {
   PyErr_Format(PyExc_ValueError,
                "LaunchConfig.%s must be an int, or a tuple with up to 3 ints (got %S)%s", field,
                shown(value).get(), advice);
-  return -1;
+  return false;
 }
 
 // The positional order is grid, cluster, block, which is easily overlooked.
-int raise_missing(config_argument field) noexcept {
-  if (field == config_grid) return raise_wrong_shape("grid", Py_None);
-  return raise_wrong_shape("block", Py_None,
-                           ": pass it as block=; the second positional argument is cluster");
+void raise_missing(config_argument field) noexcept {
+  if (field == config_grid) {
+    raise_wrong_shape("grid", Py_None);
+    return;
+  }
+  raise_wrong_shape("block", Py_None,
+                    ": pass it as block=; the second positional argument is cluster");
 }
 
-// Reads one extent. Returns 0, or -1 with ValueError set. `whole` is the argument, for the message.
-int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& extent) noexcept {
+// Reads one extent, or returns false with ValueError set. `whole` is the argument, for the message.
+bool read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& extent) noexcept {
   long long number = 0;
   if (PyLong_CheckExact(value) && integer_digits{value}.count() <= 1) {
     number = integer_digits{value}.short_value();
   } else {
     const reference integer = integer_of(value);
-    if (PyErr_Occurred()) return -1;
+    if (PyErr_Occurred()) return false;
     if (!integer) return raise_wrong_shape(field, whole);
     int overflow = 0;
     number = PyLong_AsLongLongAndOverflow(integer.get(), &overflow);
@@ -51,15 +54,15 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
     const bool is_sequence = PyTuple_Check(whole) || PyList_Check(whole);
     PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value%s must be >= 1 (got %S)", field,
                  is_sequence ? "s" : "", shown(whole).get());
-    return -1;
+    return false;
   }
   if (number > max_value) {
     PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value must be <= %d (got %S)", field, max_value,
                  shown(whole).get());
-    return -1;
+    return false;
   }
   extent = static_cast<unsigned>(number);
-  return 0;
+  return true;
 }
 
 // Whether a value is a sequence of extents: a tuple, a list, a range, or an array with an axis. A
@@ -74,74 +77,74 @@ bool is_sequence(PyObject* value) noexcept {
   return !is_refusal;
 }
 
-int read_sequence(PyObject* value, const char* field, dimensions& result) noexcept {
+bool read_sequence(PyObject* value, const char* field, dimensions& result) noexcept {
   unsigned* const extents[] = {&result.x, &result.y, &result.z};
   // A long array is not copied.
   const Py_ssize_t length =
-      PyErr_Occurred() ? -1 : run_python([=] { return PySequence_Size(value); });
+      PyErr_Occurred() ? failed : run_python([=] { return PySequence_Size(value); });
   const bool is_huge = length < 0 && PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
   if (is_huge || length > 3) return raise_wrong_shape(field, value);
-  if (length < 0) return -1;
+  if (length < 0) return false;
   const reference items = as_tuple(value);
-  if (!items) return -1;
+  if (!items) return false;
   const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
   if (count > 3) return raise_wrong_shape(field, value);
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (read_extent(PyTuple_GET_ITEM(items.get(), i), field, value, *extents[i]) < 0) return -1;
+    if (!read_extent(PyTuple_GET_ITEM(items.get(), i), field, value, *extents[i])) return false;
   }
-  return 0;
+  return true;
 }
 
-int read_dimensions(PyObject* value, const char* field, dimensions& result) noexcept {
+bool read_dimensions(PyObject* value, const char* field, dimensions& result) noexcept {
   dimensions read{1, 1, 1};
-  const int status = is_sequence(value) ? read_sequence(value, field, read)
-                                        : read_extent(value, field, value, read.x);
-  if (status == 0) result = read;
-  return status;
+  const bool is_read = is_sequence(value) ? read_sequence(value, field, read)
+                                          : read_extent(value, field, value, read.x);
+  if (is_read) result = read;
+  return is_read;
 }
 
-int set_cluster(config_fields& config, PyObject* value) noexcept {
+bool set_cluster(config_fields& config, PyObject* value) noexcept {
   if (value != Py_None) return read_dimensions(value, "cluster", config.cluster);
   config.cluster = {0, 0, 0};
-  return 0;
+  return true;
 }
 
-int set_shared_memory(config_fields& config, PyObject* value) noexcept {
+bool set_shared_memory(config_fields& config, PyObject* value) noexcept {
   if (value == Py_None) {
     config.native.sharedMemBytes = 0;
-    return 0;
+    return true;
   }
   const reference integer = integer_of(value);
-  if (PyErr_Occurred()) return -1;
+  if (PyErr_Occurred()) return false;
   if (!integer) {
     PyErr_Format(PyExc_TypeError, "LaunchConfig.shmem_size must be an int (bytes), got %S",
                  shown(value).get());
-    return -1;
+    return false;
   }
   int overflow = 0;
   const long long bytes = PyLong_AsLongLongAndOverflow(integer.get(), &overflow);
   if (overflow > 0 || bytes > max_value) {
     PyErr_Format(PyExc_OverflowError, "LaunchConfig.shmem_size must be <= %d bytes, got %S",
                  max_value, shown(value).get());
-    return -1;
+    return false;
   }
   if (overflow < 0 || bytes < 0) {
     PyErr_Format(PyExc_ValueError, "LaunchConfig.shmem_size must be >= 0 bytes, got %S",
                  shown(value).get());
-    return -1;
+    return false;
   }
   config.native.sharedMemBytes = static_cast<unsigned>(bytes);
-  return 0;
+  return true;
 }
 
-int set_flag(bool& flag, PyObject* value, const char* name) noexcept {
+bool set_flag(bool& flag, PyObject* value, const char* name) noexcept {
   const int truth = as_truth(value);
   if (truth < 0 && PyErr_ExceptionMatches(PyExc_ValueError) != 0) {  // an array
     PyErr_Format(PyExc_ValueError, "LaunchConfig.%s must be True or False, got %S", name,
                  shown(value).get());
   }
   if (truth >= 0) flag = truth != 0;
-  return truth < 0 ? -1 : 0;
+  return truth >= 0;
 }
 
 CUlaunchAttribute& add_attribute(config_fields& config, CUlaunchAttributeID id) noexcept {
@@ -176,7 +179,7 @@ bool multiply(unsigned grid, unsigned cluster, unsigned& blocks) noexcept {
 }
 
 // Updates the values that depend on several fields.
-int finish(config_fields& config) noexcept {
+bool finish(config_fields& config) noexcept {
   const dimensions unit{1, 1, 1};
   const dimensions& cluster = is_set(config.cluster) ? config.cluster : unit;
   CUlaunchConfig& native = config.native;
@@ -186,12 +189,12 @@ int finish(config_fields& config) noexcept {
     PyErr_Format(PyExc_ValueError,
                  "LaunchConfig.grid counts clusters: grid times cluster must be <= %d in each axis",
                  max_value);
-    return -1;
+    return false;
   }
   add_attributes(config);
   config.is_valid = true;
   config.is_plain = config.further == nullptr;
-  return 0;
+  return true;
 }
 
 void store(config_fields& config, const config_fields& updated) noexcept {
@@ -209,19 +212,19 @@ bool current_device(CUdevice& device) noexcept {
 }
 
 // Checks the configuration against the current device, if any; else launch does.
-int check_current_device(config_fields& config) noexcept {
+bool check_current_device(config_fields& config) noexcept {
   CUdevice device = 0;
   config.is_device_checked = !is_set(config.cluster) && !config.is_cooperative;
   if (!config.is_device_checked && current_device(device)) {
-    if (check_device_supports(config, device) < 0) return -1;
+    if (check_device_supports(config, device) < 0) return false;
     config.is_device_checked = true;
   }
   config.needs_device_check =
       config.is_cooperative || config.native.sharedMemBytes != 0 || !config.is_device_checked;
-  return 0;
+  return true;
 }
 
-int set_field(config_fields& config, config_argument field, PyObject* value) noexcept {
+bool set_field(config_fields& config, config_argument field, PyObject* value) noexcept {
   switch (field) {
     case config_grid:
       return read_dimensions(value, "grid", config.grid);
@@ -229,11 +232,11 @@ int set_field(config_fields& config, config_argument field, PyObject* value) noe
       return set_cluster(config, value);
     case config_block: {
       dimensions block;
-      if (read_dimensions(value, "block", block) < 0) return -1;
+      if (!read_dimensions(value, "block", block)) return false;
       config.native.blockDimX = block.x;
       config.native.blockDimY = block.y;
       config.native.blockDimZ = block.z;
-      return 0;
+      return true;
     }
     case config_shmem_size:
       return set_shared_memory(config, value);
@@ -245,29 +248,30 @@ int set_field(config_fields& config, config_argument field, PyObject* value) noe
   }
 }
 
-int reject_older_spellings(PyObject* const* values) noexcept {
+bool reject_older_spellings(PyObject* const* values) noexcept {
   if (values[config_stream] != nullptr) {
     PyErr_SetString(
         PyExc_TypeError,
         "LaunchConfig does not accept a stream: pass it to launch(stream, config, kernel, *args)");
-    return -1;
+    return false;
   }
-  if (values[config_cooperative_launch] == nullptr) return 0;
+  if (values[config_cooperative_launch] == nullptr) return true;
   if (values[config_is_cooperative] != nullptr) {
     PyErr_SetString(PyExc_TypeError,
                     "LaunchConfig got both is_cooperative and its older spelling "
                     "cooperative_launch; pass is_cooperative only");
-    return -1;
+    return false;
   }
   return run_python([] {
     return PyErr_WarnEx(PyExc_DeprecationWarning,
-                        "LaunchConfig(cooperative_launch=) is deprecated: use is_cooperative", 1);
+                        "LaunchConfig(cooperative_launch=) is deprecated: use is_cooperative",
+                        1) == 0;
   });
 }
 
 // Finds the index of a keyword, first by identity, because literal names are interned. The index is
 // config_argument_count for a further attribute.
-int find_argument(PyObject* keyword, std::size_t& index) noexcept {
+bool find_argument(PyObject* keyword, std::size_t& index) noexcept {
   static const std::array<PyObject*, config_argument_count> known{
       interned<"grid">(),
       interned<"cluster">(),
@@ -278,13 +282,13 @@ int find_argument(PyObject* keyword, std::size_t& index) noexcept {
       interned<"cooperative_launch">(),
       interned<"stream">()};
   index = static_cast<std::size_t>(std::ranges::find(known, keyword) - known.begin());
-  if (index < known.size()) return 0;
+  if (index < known.size()) return true;
   for (index = 0; index < known.size(); ++index) {
-    if (PyUnicode_Compare(keyword, known[index]) == 0) return 0;
+    if (PyUnicode_Compare(keyword, known[index]) == 0) return true;
   }
-  if (PyDict_Contains(installed_hooks.further_names, keyword) == 1) return 0;
+  if (PyDict_Contains(installed_hooks.further_names, keyword) == 1) return true;
   run_python([=] { installed_hooks.raise_unknown(keyword); });
-  return -1;
+  return false;
 }
 
 // Returns false with TypeError set. `further` becomes a dict of further attributes, if there are
@@ -300,7 +304,7 @@ bool bind(PyObject* const* args, std::size_t count, PyObject* keywords, PyObject
   const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < keyword_count; ++i) {
     std::size_t index;
-    if (find_argument(PyTuple_GET_ITEM(keywords, i), index) < 0) return false;
+    if (!find_argument(PyTuple_GET_ITEM(keywords, i), index)) return false;
     PyObject* const value = args[count + static_cast<std::size_t>(i)];
     if (index == config_argument_count) [[unlikely]] {
       if (!further) further = reference{PyDict_New()};
@@ -355,25 +359,28 @@ int check_priority_of(const further_attributes& further) noexcept {
 }  // namespace
 
 int configure(config_fields& config, PyObject* const* values) noexcept {
-  if (reject_older_spellings(values) < 0) return -1;
+  if (!reject_older_spellings(values)) return failed;
   config_fields updated{};
   for (const config_argument required : {config_grid, config_block}) {
-    if (values[required] == nullptr) return raise_missing(required);
-    if (set_field(updated, required, values[required]) < 0) return -1;
+    if (values[required] == nullptr) {
+      raise_missing(required);
+      return failed;
+    }
+    if (!set_field(updated, required, values[required])) return failed;
   }
   for (std::size_t i = 0; i < config_stream; ++i) {
     if (i == config_grid || i == config_block || values[i] == nullptr) continue;
-    if (set_field(updated, static_cast<config_argument>(i), values[i]) < 0) return -1;
+    if (!set_field(updated, static_cast<config_argument>(i), values[i])) return failed;
   }
-  if (finish(updated) < 0 || check_current_device(updated) < 0) return -1;
+  if (!finish(updated) || !check_current_device(updated)) return failed;
   store(config, updated);
   return 0;
 }
 
 int assign(config_fields& config, config_argument field, PyObject* value) noexcept {
   config_fields updated = config;
-  if (set_field(updated, field, value) < 0 || finish(updated) < 0) return -1;
-  if (check_current_device(updated) < 0) return -1;
+  if (!set_field(updated, field, value) || !finish(updated)) return failed;
+  if (!check_current_device(updated)) return failed;
   store(config, updated);
   return 0;
 }
@@ -392,21 +399,21 @@ int check_device_supports(const config_fields& config, CUdevice device) noexcept
                  CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, device);
   } catch (...) {
     translate_exception();
-    return -1;
+    return failed;
   }
   if (is_set(config.cluster) && major < 9) {
     PyErr_Format(installed_hooks.cuda_error,
                  "thread block clusters are not supported on devices with compute capability < "
                  "9.0; device %d has %d.x: launch without cluster",
                  device, major);
-    return -1;
+    return failed;
   }
   if (config.is_cooperative && cooperative == 0) {
     PyErr_Format(installed_hooks.cuda_error,
                  "cooperative kernels are not supported on device %d: launch without "
                  "is_cooperative",
                  device);
-    return -1;
+    return failed;
   }
   return 0;
 }
@@ -438,17 +445,17 @@ int check_priority(const char* label, int priority) noexcept {
   PyErr_Format(PyExc_ValueError,
                "%s must be from %d to %d on device %d, got %d: a lower number is more urgent",
                label, greatest, least, device, priority);
-  return -1;
+  return failed;
 }
 
 int check_further(PyObject* further) noexcept {
   if (further == nullptr) return 0;
   const auto& fields = fields_of<further_attributes>(further);
-  if (fields.needs_priority_check && check_priority_of(fields) < 0) return -1;
+  if (fields.needs_priority_check && check_priority_of(fields) < 0) return failed;
   const int version = driver_version();
   if (version == 0 || version >= fields.driver_version) return 0;
   run_python([=] { installed_hooks.raise_too_old(further, version); });
-  return -1;
+  return failed;
 }
 
 }  // namespace halfwarp::python

@@ -26,7 +26,7 @@ int read_flag(const char* name, bool& flag) noexcept {
   const std::string_view value{text};
   if (value != "0" && value != "1") {
     PyErr_Format(PyExc_ValueError, "%s=%s is not understood: it may be 0 or 1", name, text);
-    return -1;
+    return failed;
   }
   flag = value == "1";
   return 0;
@@ -42,7 +42,7 @@ int read_entries(std::size_t& entries) noexcept {
                  "HALFWARP_FLIGHT_RECORDER=%s is not understood: it may be a number of launches "
                  "from 0 (off) to %zu",
                  text, most_entries);
-    return -1;
+    return failed;
   }
   return 0;
 }
@@ -54,7 +54,7 @@ int read_launch_modes() noexcept {
   std::size_t entries = default_entries;
   if (read_flag("HALFWARP_LAUNCH_CHECKS", is_checked) < 0 ||
       read_flag("HALFWARP_SYNC_LAUNCH", synchronizes) < 0 || read_entries(entries) < 0) {
-    return -1;
+    return failed;
   }
   int devices = 0;
   try {
@@ -62,7 +62,7 @@ int read_launch_modes() noexcept {
     if (entries != 0) recorder.start(entries);
   } catch (...) {
     translate_exception();
-    return -1;
+    return failed;
   }
   std::uint8_t modes = 0;
   if (entries != 0) modes |= launch_records;

@@ -15,11 +15,11 @@ int prepared_launch::prepare(const core::kernel_handle& kernel, const config_fie
   core::launch_plan& plan = *kernel.facts().plan;
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(values));
   PyObject* const* const items = &PyTuple_GET_ITEM(values, 0);
-  if (find_packing_rule(plan, nullptr, items, count, rule) < 0) return -1;
-  if (reserve(count) < 0) return -1;
-  if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
+  if (find_packing_rule(plan, nullptr, items, count, rule) < 0) return failed;
+  if (reserve(count) < 0) return failed;
+  if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return failed;
   for (std::size_t i = 0; i < count; ++i) watch(i, items[i]);
-  if (check_further(config.further) < 0) return -1;
+  if (check_further(config.further) < 0) return failed;
   kernel_ = kernel;
   config_ = config;
   config_.native.attrs = config_.attributes;
@@ -34,7 +34,7 @@ int prepared_launch::reserve(std::size_t count) noexcept {
     // reported like the memory of the arguments
   }
   PyErr_NoMemory();
-  return -1;
+  return failed;
 }
 
 void prepared_launch::watch(std::size_t index, PyObject* value) noexcept {
@@ -47,7 +47,7 @@ int prepared_launch::gather_all_attributes() noexcept {
   all_.reset(new (std::nothrow) attribute_list);
   if (!all_) {
     PyErr_NoMemory();
-    return -1;
+    return failed;
   }
   config_.native.numAttrs = gather_attributes(config_, config_.further, all_->values);
   config_.native.attrs = all_->values;
@@ -57,9 +57,9 @@ int prepared_launch::gather_all_attributes() noexcept {
 int prepared_launch::replace(std::size_t index, PyObject* value) noexcept {
   packing_rule rule;
   core::launch_plan& plan = *kernel_.facts().plan;
-  if (find_packing_rule(plan, nullptr, nullptr, count(), rule) < 0) return -1;
+  if (find_packing_rule(plan, nullptr, nullptr, count(), rule) < 0) return failed;
   const target to{rule.parameters[index * rule.step], arguments_, index, &plan, true};
-  if (pack_general(value, to) < 0) return -1;
+  if (pack_general(value, to) < 0) return failed;
   watch(index, value);
   return 0;
 }
@@ -111,7 +111,7 @@ PyObject* prepared_launch::finish_launch(CUresult code, const core::stream_ref& 
   if (!(launch_modes.load(std::memory_order_relaxed) & launch_captures)) Py_RETURN_NONE;
   // The object owns the memory of Buffers, even of those closed since.
   const reference owners = as_tuple(object.owners);
-  const int result = !owners ? -1 : run_python([&] {
+  const int result = !owners ? failed : run_python([&] {
     return hooks.keep_captured_launch(stream, object.kernel, owners.get());
   });
   if (result < 0) return nullptr;

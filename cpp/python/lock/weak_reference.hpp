@@ -33,7 +33,7 @@ class weak_reference {
   int set(PyObject* object) noexcept {
 #ifdef Py_GIL_DISABLED
     PyObject* const created = PyWeakref_NewRef(object, nullptr);
-    if (created == nullptr) return -1;
+    if (created == nullptr) return failed;
     Py_XDECREF(std::exchange(object_, created));
 #else
     object_ = object;

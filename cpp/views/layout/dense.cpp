@@ -3,6 +3,7 @@
 #include "views/layout/dense.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "views/layout/checked.hpp"
 
@@ -26,8 +27,7 @@ axis_list stride_order(const layout& input) noexcept {
   const std::int64_t *const extents = input.extents(), *const strides = input.strides();
   const auto is_outer = [=](int a, int b) {
     const std::uint64_t distance_a = magnitude(strides[a]), distance_b = magnitude(strides[b]);
-    if (distance_a != distance_b) return distance_a > distance_b;
-    return extents[a] != extents[b] ? extents[a] > extents[b] : a < b;
+    return std::tuple{distance_b, extents[b], a} < std::tuple{distance_a, extents[a], b};
   };
   // Insertion sort: it allocates no memory, and there are few axes.
   for (int position = 1; position < result.count; ++position) {

@@ -82,6 +82,16 @@ class TestCreateLink:
         gc.collect()
         assert reference() is None
 
+    @pytest.mark.parametrize("log", [b"", b"x", bytearray(b"x")])
+    def test_the_driver_may_write_where_python_shares_its_bytes(self, links, log):
+        """CPython has one object for each bytes object of length 0 and 1."""
+        options = [Jit.CU_JIT_INFO_LOG_BUFFER, Jit.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES]
+        _, state = driver.cuLinkCreate(2, options, [log, len(log)])
+        at, size = (ctypes.c_uint64 * 2).from_address(links[0][2])
+        ctypes.memset(at, 0xAB, max(size, 1))
+        assert bytes(log) == (b"\xab" if isinstance(log, bytearray) else b"x" * len(log))
+        assert driver.cuLinkDestroy(state) == (SUCCESS,)
+
     def test_a_refused_link_retains_nothing(self, put):
         put("cuLinkCreate", lambda *_: 1, Unsigned, Pointer, Pointer, Pointer)
         log = Log(100)

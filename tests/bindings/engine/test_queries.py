@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries: members in C that read the slots of a class, and other attributes by name."""
 
+import gc
 import inspect
 import sys
+import sysconfig
+import weakref
 
 import pytest
 from cuda.bindings import driver
@@ -29,6 +32,10 @@ class Computed:
 
 class Record:
     __slots__ = ("data",)
+
+
+class Number(int):
+    pass
 
 
 def twice(value):
@@ -110,6 +117,31 @@ class TestSource:
         get = new_query((declared, ("handle",), "real", 3, None, ""))
         with pytest.raises(AttributeError, match="__dict__"):
             get(with_handle(Slotted, 2))
+
+
+class TestOwnership:
+    def test_a_query_retains_the_class_whose_slot_it_knows(self):
+        cls = type("Owner", (), {"__slots__": ("handle",)})
+        get, reference = getter(), weakref.ref(cls)
+        assert get(with_handle(cls, 3)) == 6
+        is_known = sysconfig.get_config_var("Py_GIL_DISABLED") != 1
+        del cls
+        gc.collect()
+        assert (reference() is not None) is is_known
+        del get
+        gc.collect()
+        assert reference() is None
+
+    @pytest.mark.parametrize("cls", [None, Record])
+    def test_a_call_retains_nothing(self, cls):
+        get, owner = getter(cls), with_handle(Slotted, Number(3))
+        watched = twice, owner, owner.handle, Record, sys.modules[__name__]
+        for _ in range(3):  # finds slots and functions
+            get(owner)
+        before = [sys.getrefcount(each) for each in watched]
+        for _ in range(100):
+            get(owner)
+        assert [sys.getrefcount(each) for each in watched] == before
 
 
 class TestDeclaration:

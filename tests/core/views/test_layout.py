@@ -208,3 +208,13 @@ def test_a_layout_equals_layouts_alone():
     assert C != 3 and (C == "x") is False
     assert repr(Layout.__new__(Layout)) == "<_StridedLayout>"
     assert repr(C[1, ..., 2]).endswith(", itemsize=4, _slice_offset=14)")
+
+
+@pytest.mark.parametrize(
+    "key", [slice(1, 1), slice(2, 1), slice(5, None), (slice(None), slice(2, 2))]
+)
+def test_an_empty_slice_stays_at_the_start_without_strides(key):
+    layout = Layout((3, 4), (8, 2), 4)[key]
+    assert 0 in layout.shape
+    assert layout.strides == (0, 0)
+    assert layout.slice_offset == 0

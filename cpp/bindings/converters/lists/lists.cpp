@@ -169,7 +169,7 @@ bool short_list_argument(frame& c, int i, const param& p, PyObject* object) {
 }
 
 bool check_list_length(frame& c, int i, const param& p) {
-  if (p.aux < 0) return true;
+  if (!p.has_aux()) return true;
   word count = c.value_of(p.aux), length = c.cell[i];
   if (c.param_at(p.aux).k == kind::i32 && std::int32_t(count) < 0)
     return true;  // the library rejects it
@@ -190,7 +190,7 @@ bool sequence_argument(frame& c, int i, PyObject* object, bool is_of_handles) {
 }
 
 bool check_sequence(frame& c, int i, const param& p) {
-  if (p.aux < 0 || c.cell[i] == no_length) return true;
+  if (!p.has_aux() || c.cell[i] == no_length) return true;
   if (c.param_at(p.aux).k == kind::length_of_list) return check_items(c, i, p);
   word count = c.value_of(p.aux);
   return count <= c.cell[i] || raise_short(c.cell[i], count);
@@ -229,7 +229,7 @@ bool texts_argument(frame& c, int i, PyObject* object) {
 
 // Checks that all lists with the same count have the same length.
 bool check_items(frame& c, int i, const param& p) {
-  word count = p.aux < 0 ? c.cell[i] : c.value_of(p.aux);
+  word count = !p.has_aux() ? c.cell[i] : c.value_of(p.aux);
   if (count == c.cell[i]) return true;
   return raise_error(PyExc_ValueError, "expected %llu elements, the count of '%s', got %llu", count,
                      parameter_name(c.f, c.param_at(c.param_at(p.aux).aux).py), c.cell[i]);
@@ -237,7 +237,7 @@ bool check_items(frame& c, int i, const param& p) {
 
 bool check_numpy_struct_count(frame& c, const param& p) {
   PyObject* object = c.argument(p);
-  if (p.aux < 0 || object == Py_None || !is_instance(object, c.lib, p.type)) return true;
+  if (!p.has_aux() || object == Py_None || !is_instance(object, c.lib, p.type)) return true;
   auto length = word(as_numpy_struct(object)->e.elements());
   word count = c.value_of(p.aux);
   return count <= length || raise_short(length, count);

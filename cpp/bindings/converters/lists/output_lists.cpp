@@ -84,7 +84,7 @@ bool reserve_output_buffer(frame& c, int i, const param& p) {
 
 bool reserve_output_array(frame& c, int i, const param& p) {
   c.w[i] = c.cell[i] = 0;
-  if (p.aux < 0) return true;  // a handwritten step allocates it
+  if (!p.has_aux()) return true;  // a handwritten step allocates it
   int bytes = element_size(c.lib, p);
   word count;
   if (!count_of(c, p, bytes, count)) return false;

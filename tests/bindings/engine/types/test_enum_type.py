@@ -2,12 +2,15 @@
 """Enumerations: ints with a name."""
 
 import copy
+import importlib
 import inspect
 import pickle
 
 import pytest
 from cuda.bindings import driver, nvrtc
 from cuda.bindings._internal._fast_enum import FastEnum, FastEnumMetaclass
+
+from generator import libraries
 
 Flags = driver.CUctx_flags
 Result = driver.CUresult
@@ -160,3 +163,18 @@ class TestUserDefined:
         assert len(FastEnum) == 0
         with pytest.raises(ValueError):
             FastEnum(1)
+
+
+@pytest.mark.parametrize("library", libraries.library_names())
+def test_every_value_is_its_first_member(library):
+    model = libraries.load(library)
+    module = importlib.import_module(f"{model.package}.{model.module}")
+    for enum in model.enums:
+        cls, first = getattr(module, enum.name), {}
+        for member in enum.members:
+            first.setdefault(member.value, getattr(cls, member.name))
+        for value, member in first.items():
+            assert cls(value) is member and int(member) == value, enum.name
+        for outside in (max(first) + 1, min(first) - 1, -(2**63) - 1, 2**64):
+            with pytest.raises(ValueError, match=f"{outside} is not a valid {enum.name}"):
+                cls(outside)

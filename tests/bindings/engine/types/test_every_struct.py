@@ -246,3 +246,11 @@ def test_every_struct(check, library):
         except (AssertionError, TypeError, ValueError, OverflowError, AttributeError) as error:
             failures[name] = f"{type(error).__name__}: {error}"
     assert failures == {}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_attributes_of_a_subclass_are_aligned(library):
+    """They follow the struct: CPython stores pointers there."""
+    for name in structs_of(LIBRARIES[library]):
+        cls = getattr(importlib.import_module(f"{LIBRARIES[library].package}.{library}"), name)
+        assert cls.__basicsize__ % ctypes.alignment(ctypes.c_void_p) == 0, name

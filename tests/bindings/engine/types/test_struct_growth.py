@@ -79,6 +79,17 @@ tokens = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_P2P_TOKENS
 for _ in range(50):
     assert driver.cuPointerGetAttribute(tokens, 1)[1].p2pToken == 0xABABABABABABABAB
 """,
+    "values of several attributes": """
+def attributes(count, attributes, values, pointer):
+    for value in reversed((Pointer * count).from_address(values)):
+        ctypes.c_uint64.from_address(value).value = value
+        ctypes.memset(value + 8, 0xAB, 100 + driver.sizeof(Tokens))
+put("cuPointerGetAttributes", attributes, ctypes.c_uint, Pointer, Pointer, ctypes.c_uint64)
+Tokens = driver.CUDA_POINTER_ATTRIBUTE_P2P_TOKENS
+tokens = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_P2P_TOKENS
+found = [each.p2pToken for each in driver.cuPointerGetAttributes(3, [tokens] * 3, 1)[1]]
+assert len(set(found)) == 3 and 0xABABABABABABABAB not in found
+""",
 }
 
 

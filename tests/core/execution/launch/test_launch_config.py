@@ -394,3 +394,30 @@ for _ in range(2):
 def test_a_launch_checks_a_config_that_is_older_than_the_device(run_python):
     output = run_python(LATE_CHECK, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_CC="8.0")
     assert output.count("devices with compute capability < 9.0; device 0 has 8.x") == 2
+
+
+class Extents:
+    """A sequence that says one length and has another."""
+
+    def __init__(self, said, items):
+        self.said, self.items, self.reads = said, items, 0
+
+    def __len__(self):
+        return self.said
+
+    def __getitem__(self, at):
+        self.reads += 1
+        return self.items[at]
+
+
+@pytest.mark.parametrize("field", ["grid", "cluster", "block"])
+@pytest.mark.parametrize(
+    ("said", "items", "reads"),
+    [(4, (1,), 0), (2**62, (1,), 0), (3, (1, 1, 1, 1), 5), (1, (1,) * 9, 10)],
+)
+def test_a_sequence_of_more_than_three_extents_is_refused(field, said, items, reads):
+    """A long one is refused unread."""
+    extents = Extents(said, items)
+    with pytest.raises(ValueError, match=rf"LaunchConfig.{field} must be .* up to 3 ints"):
+        LaunchConfig(**{"grid": 1, "block": 1, field: extents})
+    assert extents.reads == reads
