@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <chrono>
+
 namespace halfwarp::emulated_nvml {
 namespace {
 
@@ -14,12 +16,13 @@ constexpr unsigned infinite = 0xFFFFFFFF;
 event_set sets[max_sets];
 
 timespec deadline_after(unsigned milliseconds) noexcept {
-  timespec deadline;
-  clock_gettime(CLOCK_MONOTONIC, &deadline);
-  const long long nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1'000'000LL;
-  deadline.tv_sec += milliseconds / 1000 + nanoseconds / 1'000'000'000;
-  deadline.tv_nsec = nanoseconds % 1'000'000'000;
-  return deadline;
+  using namespace std::chrono;
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const nanoseconds started = seconds{now.tv_sec} + nanoseconds{now.tv_nsec};
+  const nanoseconds deadline = started + std::chrono::milliseconds{milliseconds};
+  const auto whole = duration_cast<seconds>(deadline);
+  return {whole.count(), (deadline - whole).count()};
 }
 
 }  // namespace

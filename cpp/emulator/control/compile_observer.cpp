@@ -72,7 +72,6 @@ void record_source(void* program, const char* text, const char* name, int header
 }
 
 void record_expression(void* program, const char* expression) noexcept {
-  if (!is_observing()) return;
   const std::lock_guard guard{interception_lock()};
   const auto match = sources().find(program);
   if (match == sources().end()) return;

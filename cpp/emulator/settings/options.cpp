@@ -155,11 +155,13 @@ std::string show_capabilities(const std::vector<std::pair<int, int>>& all) {
   return text;
 }
 
+using schedule_ranges = decltype(options::schedule);
+
 // Parses the number of the first choices, or ranges of choices.
-std::optional<decltype(options::schedule)> read_schedule(std::string_view text) {
+std::optional<schedule_ranges> read_schedule(std::string_view text) {
   if (text == "all") return options{}.schedule;
   if (text.empty()) return std::nullopt;
-  decltype(options::schedule) ranges;
+  schedule_ranges ranges;
   if (const auto count = read_number(text)) {
     if (*count) ranges.emplace_back(1, *count);
     return ranges;
@@ -175,7 +177,7 @@ std::optional<decltype(options::schedule)> read_schedule(std::string_view text) 
   return ranges;
 }
 
-std::string show_schedule(const decltype(options::schedule)& ranges) {
+std::string show_schedule(const schedule_ranges& ranges) {
   if (ranges == options{}.schedule) return "all";
   if (ranges.empty()) return "0";
   if (ranges.size() == 1 && ranges[0].first == 1) return std::to_string(ranges[0].second);

@@ -132,6 +132,26 @@ TEST(Image, MayBeACubinThatContainsItsPtx) {
   EXPECT_EQ(result.source->text, other + "\n");
 }
 
+TEST(Image, OfPtxAloneIsAnElfFileOfOneNamedSection) {
+  const std::string cubin = cubin_of_ptx(90, ptx);
+  const bytes file = bytes_of(cubin);
+  const auto names = find_section(file, ".shstrtab");
+  ASSERT_TRUE(names);
+  EXPECT_EQ(as_text(*names).substr(0, 11), (std::string{"\0.shstrtab\0", 11}));
+  EXPECT_EQ(cubin.substr(0, 7), "\177ELF\2\1\1");  // 64 bits, little-endian, version 1
+  EXPECT_EQ(cubin[8], 8);                          // of the ABI
+  constexpr struct {
+    std::uint64_t at;
+    std::uint16_t value;
+  } fields[] = {{16, 2}, {18, 190}, {20, 1}, {49, 90}, {52, 64}, {58, 64}, {62, 1}};
+  for (const auto& [at, value] : fields) {
+    EXPECT_EQ(number_at<std::uint16_t>(file, at), value) << at;
+  }
+  const auto header_of_names = number_at<std::uint64_t>(file, 40) + 64;
+  EXPECT_EQ(number_at<std::uint32_t>(file, header_of_names), 1u);
+  EXPECT_EQ(number_at<std::uint32_t>(file, header_of_names + 4), 3u);  // SHT_STRTAB
+}
+
 TEST(Image, MayBeACubinThatIsKnown) {
   const std::string cubin = make_cubin({{".nv_debug_ptx_txt", debug_ptx()}});
   cubin_registry registry;

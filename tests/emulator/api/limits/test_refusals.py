@@ -6,6 +6,7 @@ import struct
 
 import pytest
 from cuda.bindings import driver as cu
+from cuda.core import emulation
 
 pytestmark = pytest.mark.usefixtures("emulated")
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, INVALID_PTX = 1, 2, 101, 218
@@ -337,6 +338,24 @@ class TestLaunches:
         assert driver.cuEventSynchronize(untimed) == 0
         for each in (timed, untimed):
             assert driver.cuEventDestroy(each) == 0
+
+
+@pytest.mark.skipif(
+    emulation.is_active() and emulation.options()["mode"] == "eager",
+    reason="the kernel waits for the test inside of its launch",
+)
+class TestCompletion:
+    def test_the_event_of_a_launch_is_recorded_after_the_kernel(self, driver, stream, flag):
+        untimed = driver.output("cuEventCreate", 2)
+        address = ctypes.c_uint64(ctypes.addressof(flag))
+        pointers = (ctypes.c_void_p * 1)(ctypes.addressof(address))
+        config = configured((EVENT, struct.pack("Qii", untimed, 0, 0)), stream=stream)
+        launch = ctypes.byref(config), driver.kernel("latch"), pointers, None
+        assert driver.cuLaunchKernelEx(*launch) == 0
+        assert driver.cuEventQuery(untimed) == 600
+        flag.value = 1
+        assert driver.cuEventSynchronize(untimed) == 0
+        assert driver.cuEventDestroy(untimed) == 0
 
 
 class TestClusters:

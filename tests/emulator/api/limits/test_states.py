@@ -254,6 +254,42 @@ class TestGraphs:
         change = "cuGraphNodeSetParams", node, node_parameters(ALLOCATION)
         refused(NOT_SUPPORTED, reason, *change)
 
+    def test_memory_of_a_node_belongs_to_the_current_context_of_its_device(self, driver, graphs):
+        for context in (driver.context, driver.output("cuCtxCreate_v2", 0, 0)):
+            graph, parameters = graphs(), allocation_parameters()
+            assert driver.cuCtxSetCurrent(context) == 0
+            driver.output("cuGraphAddNode", graph, None, None, 0, parameters)
+            (address,) = struct.unpack_from("Q", parameters, 128)
+            executable = driver.output("cuGraphInstantiateWithFlags", graph, 0)
+            assert driver.cuGraphLaunch(executable, None) == driver.cuCtxSynchronize() == 0
+            assert driver.output("cuPointerGetAttribute", 1, address) == context
+            assert driver.cuMemFree(address) == driver.cuGraphExecDestroy(executable) == 0
+        assert driver.cuCtxDestroy(context) == 0
+
+
+def test_the_thread_of_host_functions_receives_no_signals(run_emulated):
+    run_emulated("""
+        import ctypes, signal
+        from cuda.bindings import driver as cu
+        from cuda.core import Device
+
+        Device(0).set_current()
+        _, stream = cu.cuStreamCreate(1)
+        masks, before = [], signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+
+        @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+        def note(_):
+            with open("/proc/thread-self/status") as status:
+                masks.append(status.read().partition("SigBlk:")[2].split()[0])
+
+        address = ctypes.cast(note, ctypes.c_void_p).value
+        assert cu.cuLaunchHostFunc(stream, cu.CUhostFn(address), 0)[0] == 0
+        assert cu.cuStreamSynchronize(stream)[0] == 0
+        # All but SIGKILL, SIGSTOP and two that the C library uses.
+        assert masks == ["fffffffe7ffbfeff"], masks
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before | {signal.SIGUSR1}
+    """)
+
 
 class TestMemory:
     def test_each_kind_of_memory_has_its_own_function(self, driver, refused):
