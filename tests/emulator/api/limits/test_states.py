@@ -267,28 +267,38 @@ class TestGraphs:
         assert driver.cuCtxDestroy(context) == 0
 
 
-def test_the_thread_of_host_functions_receives_no_signals(run_emulated):
-    run_emulated("""
-        import ctypes, signal
-        from cuda.bindings import driver as cu
-        from cuda.core import Device
+CALL_IN_ANOTHER_THREAD = """
+import ctypes, signal, sys, threading
+from cuda.bindings import driver as cu
+from cuda.core import Device
 
-        Device(0).set_current()
-        _, stream = cu.cuStreamCreate(1)
-        masks, before = [], signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+Device(0).set_current()
+masks, is_called = [], threading.Event()
+before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 
-        @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-        def note(_):
-            with open("/proc/thread-self/status") as status:
-                masks.append(status.read().partition("SigBlk:")[2].split()[0])
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def note(_):
+    with open("/proc/thread-self/status") as status:
+        masks.append(status.read().partition("SigBlk:")[2].split()[0])
+    is_called.set()
 
-        address = ctypes.cast(note, ctypes.c_void_p).value
-        assert cu.cuLaunchHostFunc(stream, cu.CUhostFn(address), 0)[0] == 0
-        assert cu.cuStreamSynchronize(stream)[0] == 0
-        # All but SIGKILL, SIGSTOP and two that the C library uses.
-        assert masks == ["fffffffe7ffbfeff"], masks
-        assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before | {signal.SIGUSR1}
-    """)
+function = cu.CUhostFn(ctypes.cast(note, ctypes.c_void_p).value)
+if sys.argv[1] == "destructor":
+    _, created = cu.cuUserObjectCreate(0, function, 1, 1)
+    assert cu.cuUserObjectRelease(created, 1)[0] == 0
+else:
+    _, stream = cu.cuStreamCreate(1)
+    assert cu.cuLaunchHostFunc(stream, function, 0)[0] == 0
+is_called.wait()
+# All but SIGKILL, SIGSTOP and two that the C library uses.
+assert masks == ["fffffffe7ffbfeff"], masks
+assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before | {signal.SIGUSR1}
+"""
+
+
+@pytest.mark.parametrize("kind", ["host function", "destructor"])
+def test_the_thread_of_a_called_function_receives_no_signals(run_emulated, kind):
+    run_emulated(CALL_IN_ANOTHER_THREAD, kind)
 
 
 class TestMemory:
