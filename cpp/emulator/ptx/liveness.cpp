@@ -2,6 +2,8 @@
 // Computes register demand: the maximum number of values that are live at once.
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <span>
 
 #include "emulator/ptx/analysis.hpp"
 
@@ -63,7 +65,7 @@ class live_sets {
     std::ranges::fill(live_, 0);
     for (const std::uint32_t next : flow_.blocks[block].successors) {
       const word* const added = live_in_.data() + next * words_;
-      for (std::size_t i = 0; i < words_; ++i) live_[i] |= added[i];
+      std::ranges::transform(live_, std::span{added, words_}, live_.begin(), std::bit_or{});
     }
     demand_ = counts ? live_weight() : 0;
     std::uint32_t highest = demand_;

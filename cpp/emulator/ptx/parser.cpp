@@ -126,7 +126,6 @@ class module_parser {
   }
 
   void section() {
-    at_.advance();
     while (!at_.at('{')) {
       if (at_.at(token_kind::end)) at_.fail_expected("'{' after .section");
       at_.advance();

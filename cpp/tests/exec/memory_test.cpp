@@ -7,6 +7,7 @@
 #include "emulator/exec/decode/kernel_decoder.hpp"
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/program.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "machine.hpp"
 
 namespace halfwarp::tests {
@@ -393,6 +394,39 @@ TEST(memory, operands_may_have_no_register) {
   ASSERT_FALSE(m.run("k", {1, 1, 1}, {1, 1, 1}, out).fault);
   EXPECT_EQ(*m.view<std::uint32_t>(out), 77u);
   EXPECT_EQ(*m.view<double>(out + 8), 2.5);
+}
+
+// The windows of shared and local memory are adjacent, and so are the parts of blocks in a cluster.
+TEST(memory, isspacep_knows_the_windows) {
+  machine m;
+  m.load(
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 out, .param .u64 at) { .reg .b64 o, a; .reg .b32 r; .reg "
+      ".pred "
+      "p; ld.param.u64 o, [out]; ld.param.u64 a, [at];\n"
+      "isspacep.global p, a; selp.u32 r, 1, 0, p; st.global.u32 [o], r;\n"
+      "isspacep.shared p, a; selp.u32 r, 1, 0, p; st.global.u32 [o+4], r;\n"
+      "isspacep.shared::cta p, a; selp.u32 r, 1, 0, p; st.global.u32 [o+8], r;\n"
+      "isspacep.shared::cluster p, a; selp.u32 r, 1, 0, p; st.global.u32 [o+12], r;\n"
+      "isspacep.local p, a; selp.u32 r, 1, 0, p; st.global.u32 [o+16], r; ret; }");
+  const memory::address out = m.allocate(20);
+  const auto answers = [&](std::uint64_t at) {
+    EXPECT_FALSE(m.run("k", {1}, {1}, out, at).fault);
+    return m.download<std::uint32_t>(out, 5);
+  };
+  using list = std::vector<std::uint32_t>;
+  const std::uint64_t shared = m.space.shared_window(), local = m.space.local_window();
+  const list of_global{1, 0, 0, 0, 0}, of_block{0, 1, 1, 1, 0}, of_cluster{0, 0, 0, 1, 0},
+      of_local{0, 0, 0, 0, 1};
+  EXPECT_EQ(answers(out), of_global);
+  EXPECT_EQ(answers(shared - 1), of_global);
+  EXPECT_EQ(answers(shared), of_block);
+  EXPECT_EQ(answers(shared + exec::block_window_bytes - 1), of_block);
+  EXPECT_EQ(answers(shared + exec::block_window_bytes), of_cluster);
+  EXPECT_EQ(answers(shared + memory::window_bytes - 1), of_cluster);
+  EXPECT_EQ(answers(local), of_local);
+  EXPECT_EQ(answers(local + memory::window_bytes - 1), of_local);
+  EXPECT_EQ(answers(std::max(shared, local) + memory::window_bytes), of_global);
 }
 
 }  // namespace

@@ -44,6 +44,16 @@ TEST(refused, forms_have_accepted_neighbors) {
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16 {t, t, t, t, t, t, t, t}, {t, t}, {t, t}, "
         "{t, t, t, t};",
         "wgmma.wait_group.sync.aligned 0;", "griddepcontrol.wait;",
+        "tcgen05.mma.cta_group::1.kind::f16 [t], c, d, u, p, 0;",
+        "tcgen05.mma.cta_group::1.kind::f16 [t], c, d, u, p, 15;",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {r, r, r, r}, c, d, t, 1, p, 1, -1, "
+        "0, "
+        "1;",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 {r, r, r, r}, c, d, t, 0, p, -1, "
+        "1, "
+        "1, 0;",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 {r, r, r, r}, c, d, t, 1, p, 1, 1;",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e5m2 {r, r, r, r}, c, d, t, 0, p, 1, 1;",
         "vadd4.s32.s32.s32 t.b3210, u, v, w;", "vadd2.s32.s32.s32 t.h1, u, v, w;"}) {
     EXPECT_EQ(reason_of(statement), "") << statement;
   }

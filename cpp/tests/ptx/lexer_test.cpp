@@ -57,6 +57,21 @@ TEST(Lexer, CountsLinesAndColumnsThroughComments) {
   EXPECT_EQ(result[2].column, 3u);
 }
 
+TEST(Lexer, ReadsWhatFollowsACommentAtOnce) {
+  const auto result = tokens("a/*c*/b/**/c/***/d/* /*/e//f\ng");
+  ASSERT_EQ(result.size(), 6u);
+  const std::vector<std::string_view> texts = {"a", "b", "c", "d", "e", "g"};
+  const std::vector<std::uint32_t> columns = {1, 7, 12, 18, 25, 1};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(result[i].text, texts[i]);
+    EXPECT_EQ(result[i].column, columns[i]);
+    EXPECT_EQ(result[i].line, i == 5 ? 2u : 1u);
+  }
+  const auto lines = tokens("/*\n*/\na");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].line, 3u);
+}
+
 TEST(Lexer, ReadsIntegersOfEveryBase) {
   const auto result = tokens("10 0x1F 017 0b101 7U 0xFFFFFFFFFFFFFFFF 0");
   const std::vector<std::uint64_t> values = {10, 31, 15, 5, 7, ~std::uint64_t{0}, 0};
@@ -144,14 +159,17 @@ TEST(Constant, HasEveryOperatorOnIntegers) {
   constexpr struct {
     const char* text;
     std::int64_t value;
-  } cases[] = {
-      {"5 < 7", 1},     {"7 < 7", 0},          {"7 > 5", 1},   {"7 > 7", 0},     {"7 <= 7", 1},
-      {"8 <= 7", 0},    {"7 >= 7", 1},         {"6 >= 7", 0},  {"7 == 7", 1},    {"7 == 8", 0},
-      {"7 != 8", 1},    {"7 != 7", 0},         {"-1 < 1", 1},  {"-1U > 1", 1},   {"6 & 3", 2},
-      {"6 | 3", 7},     {"6 ^ 3", 5},          {"1 && 2", 1},  {"1 && 0", 0},    {"0 || 0", 0},
-      {"0 || 2", 1},    {"-7 % 2", -1},        {"7U / 2", 3},  {"7U % 4", 3},    {"-5 / -1", 5},
-      {"-5 % -1", 0},   {"1 << 63 >> 63", -1}, {"8U >> 3", 1}, {"8U >> 63", 0},  {"8U >> 64", 0},
-      {"-8 >> 64", -1}, {"1 << 63 << 1", 0},   {"~5", -6},     {"9 - 2 - 3", 4}, {"2 * 3 % 4", 2}};
+  } cases[] = {{"5 < 7", 1},        {"7 < 7", 0},    {"7 > 5", 1},          {"7 > 7", 0},
+               {"7 <= 7", 1},       {"8 <= 7", 0},   {"7 >= 7", 1},         {"6 >= 7", 0},
+               {"7 == 7", 1},       {"7 == 8", 0},   {"7 != 8", 1},         {"7 != 7", 0},
+               {"-1 < 1", 1},       {"-1U > 1", 1},  {"6 & 3", 2},          {"6 | 3", 7},
+               {"6 ^ 3", 5},        {"1 && 2", 1},   {"1 && 0", 0},         {"0 || 0", 0},
+               {"0 || 2", 1},       {"-7 % 2", -1},  {"7U / 2", 3},         {"7U % 4", 3},
+               {"-5 / -1", 5},      {"-5 % -1", 0},  {"1 << 63 >> 63", -1}, {"8U >> 3", 1},
+               {"8U >> 63", 0},     {"8U >> 64", 0}, {"-WARP_SZ / 3", -10}, {"WARP_SZ > -1", 1},
+               {"WARP_SZ", 32},     {"!5", 0},       {"!0 > -1", 1},        {"(.s64)5U > -1", 1},
+               {"(.u64)5 > -1", 0}, {"(5) > -1", 1}, {"+5 > -1", 1},        {"-8 >> 64", -1},
+               {"1 << 63 << 1", 0}, {"~5", -6},      {"9 - 2 - 3", 4},      {"2 * 3 % 4", 2}};
   for (const auto& [text, value] : cases) EXPECT_EQ(value_of(text).as_signed(), value) << text;
 }
 

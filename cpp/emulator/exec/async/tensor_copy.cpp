@@ -7,6 +7,7 @@
 #include "emulator/exec/async/bulk_reduce.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
 #include "emulator/exec/async/tensor_map.hpp"
+#include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/scalar/scalar.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -330,8 +331,7 @@ void store_box(warp& w, const instruction& instr, int lane) {
 }  // namespace
 
 void run_tensor_copy(warp& w, const instruction& instr) {
-  for (lane_mask lanes = w.active; lanes; lanes &= lanes - 1) {
-    const int lane = __builtin_ctz(lanes);
+  for_each_lane(w.active, [&](int lane) {
     switch (bulk_of(w, instr).direction) {
       case bulk_direction::shared_to_global:
         store_box(w, instr, lane);
@@ -342,7 +342,7 @@ void run_tensor_copy(warp& w, const instruction& instr) {
       default:
         load_box(w, instr, lane);
     }
-  }
+  });
 }
 
 }  // namespace halfwarp::emulator::exec

@@ -42,7 +42,7 @@ class frame_layout {
  public:
   std::uint32_t place(std::uint64_t size, std::uint64_t alignment) {
     std::uint64_t at = round_up(end_, std::max<std::uint64_t>(alignment, 1));
-    if (is_full_ || size > max_frame_bytes || at + size > max_frame_bytes) {
+    if (at + size > max_frame_bytes) {
       is_full_ = true;
       return 0;
     }
@@ -157,7 +157,6 @@ function_code function_decoder::run() {
   }
   first_of_.push_back(static_cast<std::uint32_t>(out_.code.size()));
   current_ = nullptr;
-  current_index_ = count ? count - 1 : 0;
   emit(nullptr, flow::ret);
   resolve_branches();
   if (refused_.empty()) {
@@ -176,7 +175,6 @@ void function_decoder::decode_one(std::uint32_t index) {
   current_ = &source_.instructions[index];
   mnemonic_ = &owner_.source->mnemonic_of(*current_);
   used_temporaries_ = used_predicates_ = 0;
-  std::size_t code_before = out_.code.size();
   try {
     decode_instruction(*this, current_->opcode);
     for (const extension& e : std::exchange(extensions_, {})) {
@@ -186,7 +184,6 @@ void function_decoder::decode_one(std::uint32_t index) {
     }
   } catch (const unsupported& error) {
     extensions_.clear();
-    out_.code.resize(code_before);
     refused_.push_back({index, error.reason});
   }
 }

@@ -34,7 +34,7 @@ struct matrix_error {
 // Multiplies matrices of an instruction, and reports wrong metadata.
 void multiply_tile(warp& w, const instruction& instr, const product_sources& from,
                    product_results& d);
-// Writes results to the registers of the active lanes.
+// Writes results to the registers of the lanes that take part.
 void write_results(warp& w, const matrix_site& site, const product_results& d);
 
 // Handles mma of every type but f64.

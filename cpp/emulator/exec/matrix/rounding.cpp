@@ -42,7 +42,6 @@ std::uint32_t half_of(std::int64_t sum, int unit) {
   if (sum == 0) return 0;
   const split_sum s = split(sum, unit);
   const std::uint32_t sign = s.is_negative ? 0x8000u : 0;
-  if (s.exponent > 15) return sign | 0x7c00u;
   const int normal = s.exponent < -14 ? -14 : s.exponent;
   const int shift = normal - 10 - unit;
   std::uint64_t rounded = 0;

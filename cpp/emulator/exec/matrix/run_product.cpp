@@ -83,17 +83,10 @@ void multiply_tile(warp& w, const instruction& instr, const product_sources& fro
   }
 }
 
+// Lanes that do not take part have registers elsewhere.
 void write_results(warp& w, const matrix_site& site, const product_results& d) {
   for (std::size_t n = 0; n < site.d_count; ++n) {
-    auto* to = w.at<std::uint32_t>(site.d[n]);
-    if (w.active == all_lanes) {
-      std::memcpy(to, d[n], sizeof d[n]);
-      continue;
-    }
-    for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1) {
-      const int lane = std::countr_zero(remaining);
-      to[lane] = d[n][lane];
-    }
+    std::memcpy(w.at<std::uint32_t>(site.d[n]), d[n], sizeof d[n]);
   }
 }
 

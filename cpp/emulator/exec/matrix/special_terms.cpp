@@ -115,7 +115,7 @@ bool move_specials(const matrix_site& site, const product_sources& from, const f
 
 void place_specials(const matrix_site& site, const special_sums& sums, product_results& d) {
   const bool is_half = site.d_type == ptx::scalar_type::f16;
-  for (int n = 0; n < 4; ++n) {
+  for (std::size_t n = 0; n < std::size(d); ++n) {
     // The even and the odd columns are in one register of halves.
     u32* const results = d[is_half ? n / 2 : n];
     const int shift = is_half && n % 2 ? 16 : 0, low = is_half ? 0xffff : -1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/matrix/shared_operand.hpp"
@@ -13,6 +14,7 @@ namespace halfwarp::emulator::exec {
 namespace {
 
 constexpr std::uint32_t warps_per_group = 4;
+constexpr int a_registers = std::extent_v<decltype(product_sources::a)>;
 
 // The registers that a product uses, while another frame may be active.
 class active_frame {
@@ -68,14 +70,14 @@ struct block_buffers {
 void read_a(warp& w, const instruction& instr, const matrix_site& site, const warp_product& product,
             block_buffers& buffers, product_sources& from) {
   if (!site.has_a_descriptor) {
-    for (std::size_t n = 0; n < site.a_count; ++n) {
+    for (std::size_t n = 0; n < a_registers; ++n) {
       from.a[n] = w.at<std::uint32_t>(site.sources[n]);
     }
     return;
   }
   shared_operand matrix{warpgroup_layout(product.a_descriptor, site.width, site.transposes_a)};
   const int step = 4 * 32 / site.width;
-  for (int n = 0; n < site.a_count; ++n) {
+  for (int n = 0; n < a_registers; ++n) {
     if (!matrix.read(memory_of(w), first_row(w) + 8 * (n & 1), n / 2 * step, buffers.a[n])) {
       raise_descriptor_fault(w, instr, matrix);
     }
@@ -160,7 +162,7 @@ std::vector<std::uint64_t> warpgroup_units(warp& w, const instruction& instr) {
   if (site.has_a_descriptor) {
     const std::uint64_t descriptor = w.at<std::uint64_t>(site.a_descriptor)[0];
     shared_operand a{warpgroup_layout(descriptor, site.width, site.transposes_a)};
-    for (int n = 0; n < site.a_count; ++n) {
+    for (int n = 0; n < a_registers; ++n) {
       a.add_units(memory_of(w), first_row(w) + 8 * (n & 1), n / 2 * step, units);
     }
   }

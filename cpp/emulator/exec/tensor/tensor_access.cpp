@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation of tensor memory, loads and stores of a warp, and their waits.
+#include <bit>
 #include <cstring>
 #include <initializer_list>
 
@@ -17,8 +18,7 @@ namespace {
 constexpr int least_columns = 32;
 
 void require_count(warp& w, const instruction& instr, std::uint32_t columns) {
-  const bool is_power = columns && (columns & (columns - 1)) == 0;
-  if (is_power && columns >= least_columns && columns <= tensor_columns) return;
+  if (std::has_single_bit(columns) && columns >= least_columns && columns <= tensor_columns) return;
   raise_tensor_fault(w, instr, 0, "the number of columns is " + std::to_string(columns),
                      "allocate 32, 64, 128, 256 or 512 columns");
 }
@@ -208,7 +208,6 @@ void run_release_tensor(warp& w, const instruction& instr) {
   if (!(w.active & 1)) return;
   const auto at = tensor_address::from(w.at<std::uint32_t>(instr.operand[0])[0]);
   const std::uint32_t columns = w.at<std::uint32_t>(instr.operand[1])[0];
-  require_count(w, instr, columns);
   const auto count = static_cast<int>(columns);
   require_range(w, instr, 0, *w.block, {0, tensor_lanes, at.column, count},
                 {tensor_use::load, tensor_use::store, tensor_use::work});

@@ -35,7 +35,7 @@ constexpr std::array components = {
 int numbered_family(std::string_view name, std::string& family) {
   std::size_t start = 0;
   while (start < name.size() && (name[start] < '0' || name[start] > '9')) ++start;
-  int number = -1;
+  int number{};
   const auto parsed = std::from_chars(name.data() + start, name.data() + name.size(), number);
   if (parsed.ec != std::errc{}) return -1;
   family = std::string{name.substr(0, start)} + std::string{parsed.ptr, name.data() + name.size()};

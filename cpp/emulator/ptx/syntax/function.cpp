@@ -2,6 +2,7 @@
 // Parses function heads: results, name, parameters and performance directives.
 #include "emulator/ptx/syntax/function.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -44,10 +45,8 @@ constexpr std::array flag_directives = {
 
 template <class Table>
 auto find_directive(const Table& table, std::string_view word) -> decltype(table.data()) {
-  for (const auto& row : table) {
-    if (row.word == word) return &row;
-  }
-  return nullptr;
+  const auto row = std::ranges::find(table, word, &Table::value_type::word);
+  return row == table.end() ? nullptr : &*row;
 }
 
 // A cluster of no blocks has no size.

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "../machine.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/tensor/tensor_memory.hpp"
+#include "emulator/exec/tensor/tensor_work.hpp"
 
 namespace halfwarp::tests {
 namespace {
 
 using exec::tensor_issuer;
 using exec::tensor_memory;
+using exec::tensor_pipeline;
 using exec::tensor_range;
 using exec::tensor_use;
 
@@ -130,6 +133,46 @@ TEST(tensor_columns, meet_work_up_to_a_commit_of_its_thread) {
   EXPECT_FALSE(is_met(range));
 }
 
+TEST(tensor_pipeline, runs_work_at_once_or_when_a_thread_waits) {
+  int first = 0, second = 0;
+  tensor_pipeline pipeline;
+  EXPECT_TRUE(pipeline.is_empty());
+  EXPECT_EQ(pipeline.add({.run = [&] { ++first; }}, false), 1u);
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(pipeline.add({.run = [&] { ++second; }}, true), 2u);
+  EXPECT_EQ(second, 0);
+  EXPECT_FALSE(pipeline.is_empty());
+  pipeline.complete_all();
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 1);
+  EXPECT_TRUE(pipeline.is_empty());
+}
+
+TEST(tensor_pipeline, completes_the_work_of_the_thread_of_a_commit) {
+  std::vector<int> order;
+  std::byte barrier[2];
+  tensor_pipeline pipeline;
+  exec::cluster_state cluster;
+  const auto add = [&](tensor_issuer issuer, int number, std::vector<std::byte*> barriers = {}) {
+    pipeline.add({issuer, [&order, number] { order.push_back(number); }, barriers}, true);
+  };
+  const tensor_issuer issuer{0, 5};
+  add(issuer, 1);
+  add({0, 6}, 2);
+  add({1, 5}, 3);
+  add(issuer, 4, {&barrier[0]});
+  add(issuer, 5);
+  add(issuer, 6, {&barrier[1]});
+  pipeline.complete_for(&barrier[0], cluster);
+  EXPECT_EQ(order, (std::vector{1, 4}));
+  pipeline.complete_for(&barrier[0], cluster);
+  EXPECT_EQ(order, (std::vector{1, 4}));
+  pipeline.complete_for(&barrier[1], cluster);
+  EXPECT_EQ(order, (std::vector{1, 4, 5, 6}));
+  pipeline.complete_all();
+  EXPECT_EQ(order, (std::vector{1, 4, 5, 6, 2, 3}));
+}
+
 // ---- instructions
 
 class tensor_faults : public testing::Test {
@@ -229,6 +272,47 @@ TEST_F(tensor_faults, of_barriers_of_a_commit) {
   EXPECT_EQ(detail_of(commit("0")), "");
   EXPECT_EQ(detail_of(commit("4")), text);
   EXPECT_EQ(detail_of(commit("4096")), text);
+}
+
+TEST_F(tensor_faults, of_lanes_of_another_warp) {
+  const auto load = [&](int lane, const std::string& shape, const std::string& list) {
+    return detail_of("add.u32 t, taddr, " + std::to_string(lane << 16) +
+                     "; tcgen05.ld.sync.aligned." + shape + ".b32 " + list + ", [t];\n" +
+                     "tcgen05.wait::ld.sync.aligned;");
+  };
+  EXPECT_EQ(load(0, "32x32b.x1", "{r0}"), "");
+  EXPECT_EQ(load(1, "32x32b.x1", "{r0}"), "lanes 1 to 32 by warp 0, which accesses lanes 0 to 31");
+  EXPECT_EQ(load(16, "16x64b.x1", "{r0}"), "");
+  EXPECT_EQ(load(17, "16x64b.x1", "{r0}"),
+            "lanes 17 to 32 by warp 0, which accesses lanes 0 to 31");
+  EXPECT_EQ(load(32, "16x128b.x1", "{r0, r1}"),
+            "lanes 32 to 47 by warp 0, which accesses lanes 0 to 31");
+}
+
+// The descriptor has a distance of 4096 bytes between the units of a row.
+TEST_F(tensor_faults, of_units_that_a_copy_reads) {
+  const std::string start = "mov.b64 c0, 0x400001000000; mov.b32 r0, memory;";
+  EXPECT_EQ(detail_of(start + copy + wait), "");
+  EXPECT_EQ(detail_of(start + "@first tcgen05.cp.cta_group::1.128x256b [taddr], c0;"),
+            "the matrix exceeds the shared memory of the block");
+}
+
+TEST_F(tensor_faults, of_instructions_that_read_before_the_wait) {
+  const auto reads_early = [&](const std::string& between) {
+    const std::string detail = detail_of("tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [taddr]; " +
+                                         between + " tcgen05.wait::ld.sync.aligned;");
+    EXPECT_TRUE(detail.empty() || detail.find("reads a result before tcgen05.wait::ld") > 0);
+    return !detail.empty();
+  };
+  EXPECT_TRUE(reads_early("add.u32 t, r0, 1;"));
+  EXPECT_FALSE(reads_early("add.u32 t, r1, 1;"));
+  EXPECT_FALSE(reads_early("mov.u32 t, r0;")) << "a copy is no use";
+  EXPECT_TRUE(reads_early("mov.u32 t, r0; add.u32 i, t, 1;")) << "of the copy";
+  EXPECT_TRUE(reads_early("mov.u32 t, r0; mov.u32 i, t; add.u32 i, i, 1;"));
+  EXPECT_FALSE(reads_early("mov.u32 r0, 5; add.u32 t, r0, 1;")) << "overwritten";
+  EXPECT_TRUE(reads_early("@first mov.u32 r0, 5; add.u32 t, r0, 1;")) << "by some lanes";
+  EXPECT_TRUE(reads_early("tcgen05.wait::st.sync.aligned; add.u32 t, r0, 1;"));
+  EXPECT_FALSE(reads_early("bra B; B: add.u32 t, r0, 1;")) << "the search ends at a branch";
 }
 
 TEST_F(tensor_faults, of_blocks_without_a_neighbor) {

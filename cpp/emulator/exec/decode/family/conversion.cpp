@@ -301,7 +301,7 @@ void decode_cvt(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   scalar_type to = m.type(0), from = m.type(1);
   std::uint16_t flags = conversion_flags(m);
-  if (m.has(qualifier::rna) || m.type_count != 2) throw unsupported{"this form of cvt"};
+  if (m.has(qualifier::rna)) throw unsupported{"this form of cvt"};
   if (to == scalar_type::f16x2 || to == scalar_type::bf16x2) {
     operand_slot a = d.value(d.operand(1), 32, scalar_type::f32);
     operand_slot b = d.value(d.operand(2), 32, scalar_type::f32);

@@ -11,7 +11,7 @@
 namespace halfwarp::emulator::exec {
 
 // Emit an instruction that all lanes of the warp execute together.
-void emit_together(function_decoder& d, handler run, std::uint32_t target);
+void emit_together(function_decoder& d, handler run, std::uint32_t target = 0);
 void emit_for_warp(function_decoder& d, handler run, const matrix_site& site);
 // Return the elements of a vector, or the register itself.
 std::span<const ptx::operand> registers_of(const function_decoder& d, const ptx::operand& o);

@@ -86,17 +86,16 @@ void set_form(const ptx::mnemonic& m, matrix_site& site) {
 }
 
 // .sync.aligned.m8n8.NUMBER{.trans}{.shared}.b16
-matrix_site decode_move(function_decoder& d, std::size_t address, std::size_t registers,
-                        bool is_result) {
+matrix_site decode_move(function_decoder& d, bool is_load) {
   const ptx::mnemonic& m = d.spelling();
   require_aligned(m);
   if (m.vector_width > 1) throw unsupported{"a vector with this instruction"};
   matrix_site site;
   set_form(m, site);
-  site.address = emit_shared_offset(d, d.operand(address), m.space(0));
-  const auto list = require_registers(d, d.operand(registers), site.matrices);
+  site.address = emit_shared_offset(d, d.operand(is_load), m.space(0));
+  const auto list = require_registers(d, d.operand(!is_load), site.matrices);
   for (std::size_t n = 0; n < list.size(); ++n) {
-    site.d[n] = is_result ? d.result(list[n], 32) : d.value(list[n], 32);
+    site.d[n] = is_load ? d.result(list[n], 32) : d.value(list[n], 32);
   }
   return site;
 }
@@ -105,12 +104,12 @@ matrix_site decode_move(function_decoder& d, std::size_t address, std::size_t re
 
 // ldmatrix... {r, ...}, [address]
 void decode_ldmatrix(function_decoder& d) {
-  emit_for_warp(d, &run_load_matrix, decode_move(d, 1, 0, true));
+  emit_for_warp(d, &run_load_matrix, decode_move(d, true));
 }
 
 // stmatrix... [address], {r, ...}
 void decode_stmatrix(function_decoder& d) {
-  emit_for_warp(d, &run_store_matrix, decode_move(d, 0, 1, false));
+  emit_for_warp(d, &run_store_matrix, decode_move(d, false));
 }
 
 // movmatrix.sync.aligned.m8n8.trans.b16 d, a

@@ -132,8 +132,7 @@ matrix_site make_product(const product_types& types, int rows, int depth) {
   site.d_type = types.d;
   site.rows = static_cast<std::uint8_t>(rows);
   site.depth = static_cast<std::uint16_t>(depth);
-  const int bits = bits_of(types.a);
-  site.width = static_cast<std::uint8_t>(bits == 6 ? 8 : bits);
+  site.width = static_cast<std::uint8_t>(bits_of(types.a));
   return site;
 }
 

@@ -40,12 +40,12 @@ void decode_allocation(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   require_aligned(m);
   is_for_pair(m);
-  if (m.has(q::relinquish_alloc_permit)) return emit_together(d, &run_relinquish_tensor, 0);
+  if (m.has(q::relinquish_alloc_permit)) return emit_together(d, &run_relinquish_tensor);
   const bool is_new = m.has(q::alloc);
   const operand_slot at = is_new ? emit_shared_offset(d, d.operand(0), m.space(0))
                                  : d.value(d.operand(0), 32, scalar_type::u32);
   const operand_slot columns = d.value(d.operand(1), 32, scalar_type::u32);
-  emit_together(d, is_new ? &run_allocate_tensor : &run_release_tensor, 0);
+  emit_together(d, is_new ? &run_allocate_tensor : &run_release_tensor);
   d.last().operand[0] = at;
   d.last().operand[1] = columns;
 }
@@ -278,7 +278,7 @@ void decode_tcgen05(function_decoder& d) {
   if (m.has(q::commit)) return decode_commit(d);
   if (m.has(q::wait_ld) || m.has(q::wait_st)) {
     require_aligned(m);
-    emit_together(d, &run_wait_tensor, 0);
+    emit_together(d, &run_wait_tensor);
     const tensor_use use = m.has(q::wait_ld) ? tensor_use::load : tensor_use::store;
     d.last().flags = static_cast<std::uint16_t>(use);
     return;

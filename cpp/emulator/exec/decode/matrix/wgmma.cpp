@@ -84,7 +84,6 @@ void set_accumulators(function_decoder& d, matrix_site& site) {
 
 void set_a(function_decoder& d, matrix_site& site) {
   const ptx::operand& a = d.operand(1);
-  site.a_count = 4;
   site.has_a_descriptor = a.kind != operand_kind::vector;
   if (site.has_a_descriptor) {
     site.a_descriptor = d.value(a, 64);

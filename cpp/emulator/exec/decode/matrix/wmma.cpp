@@ -346,8 +346,8 @@ void require_words(const ptx::mnemonic& m, const product_types& types, q shape) 
   const bool fits = types.a == types.b && has_shape(types.a, shape) &&
                     has_accumulator(types.d, shape) && has_accumulator(types.c, shape) &&
                     (types.d == types.c || is_half) && (is_half || types.d != scalar_type::f16) &&
-                    (types.c == scalar_type::s32) == (bits_of(types.a) <= 8) &&
-                    (types.d == scalar_type::s32) == (bits_of(types.a) <= 8);
+                    (types.c == scalar_type::s32) == (bits_of(types.a) < 16) &&
+                    (types.d == scalar_type::s32) == (bits_of(types.a) < 16);
   if (!fits) throw unsupported{"wmma of this shape and these types"};
   const auto layouts = layouts_of(m);
   if (bits_of(types.a) < 8 ? layouts != std::vector{q::row, q::col} : layouts.size() != 2) {
