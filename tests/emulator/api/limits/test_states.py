@@ -6,6 +6,7 @@ import os
 import struct
 
 import pytest
+from cuda.bindings import driver as cu
 
 pytestmark = pytest.mark.usefixtures("emulated")
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, INVALID_HANDLE = 1, 2, 201, 400
@@ -13,7 +14,7 @@ NOT_FOUND, ALREADY_REGISTERED, NOT_REGISTERED, NOT_PERMITTED = 500, 712, 713, 80
 NOT_SUPPORTED, CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED = 801, 900, 901
 CAPTURE_ISOLATION, CAPTURED_EVENT = 905, 907
 CLONE, MOVE = 0, 1
-GRAPH, MEMSET, EMPTY, ALLOCATION, CONDITIONAL = 4, 2, 5, 10, 13
+KERNEL, GRAPH, MEMSET, ALLOCATION, CONDITIONAL = 0, 4, 2, 10, 13
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 
 
@@ -243,10 +244,39 @@ class TestGraphs:
         for kind, size in (("if", 1), ("if", 2), ("while", 1), ("switch", 3)):
             name, *arguments = add(kind, size)
             assert getattr(driver, name)(*arguments) == 0, (kind, size)
+        name, *arguments = add("while", 1)
+        other = driver.output("cuCtxCreate_v2", 0, 0)
+        struct.pack_into("Q", arguments[-1], 40, other)
+        refused(INVALID_VALUE, "handle was created in another context", name, *arguments)
+        assert driver.cuCtxDestroy(other) == 0
+        struct.pack_into("Q", arguments[-1], 40, driver.context)
+        assert driver.cuGraphAddNode(*arguments) == 0
+        refused(INVALID_VALUE, "the conditional handle already has a node", name, *arguments)
         move = "cuGraphAddNode", out(), owner, None, None, 0, child(graph, MOVE)
         refused(NOT_SUPPORTED, "a child graph cannot have conditional nodes", *move)
         clone = *move[:-1], child(graph)
         refused(NOT_SUPPORTED, "has conditional nodes, cannot be copied", *clone)
+
+    def test_a_kernel_node_keeps_the_context_of_its_function(self, driver, graphs, refused):
+        function, graph = driver.kernel("empty"), graphs()
+        other = driver.output("cuCtxCreate_v2", 0, 0)
+
+        def parameters(context):
+            fields = struct.pack("Q7IxxxxQQQQ", function, *[1] * 6, 0, 0, 0, 0, context)
+            return node_parameters(KERNEL, fields)
+
+        add = "cuGraphAddNode_v3", graph, None, None, 0
+        nodes = [driver.output(*add, parameters(each)) for each in (0, driver.context)]
+        reason = "the function was loaded in a context other than the node's"
+        refused(INVALID_CONTEXT, reason, add[0], out(), *add[1:], parameters(other))
+        for node in nodes:
+            change = "cuGraphNodeSetParams_v2", node
+            refused(INVALID_CONTEXT, reason, *change, parameters(other))
+            for context in (0, driver.context):
+                assert driver.cuGraphNodeSetParams_v2(node, parameters(context)) == 0
+            # the older function ignores the context
+            assert driver.cuGraphNodeSetParams(node, parameters(other)) == 0
+        assert driver.cuCtxDestroy(other) == 0
 
     def test_the_parameters_of_memory_nodes_are_fixed(self, driver, graphs, refused):
         reason = "parameters of allocation, free and conditional nodes cannot be changed"
@@ -338,12 +368,13 @@ class TestMemory:
         device = driver.output("cuMemAlloc", 4096)
         host = ctypes.create_string_buffer(4096)
 
-        def copy(width=8, height=1, depth=1, pitch=0, rows=0, **changes):
+        def copy(width=8, height=1, depth=1, pitch=0, rows=0, reserved=(0, 0), **changes):
             """A CUDA_MEMCPY3D from the host to the device."""
             source = [changes.get("x", 0), changes.get("y", 0), changes.get("z", 0), 0]
-            ends = struct.pack("4QiiQQQQQQ", *source, 1, 0, ctypes.addressof(host), 0, 0, 0, pitch,
-                               rows)  # fmt: skip
-            to = struct.pack("4QiiQQQQQQ", 0, 0, 0, 0, 2, 0, 0, device, 0, 0, 64, 8)
+            kind = "4QiiQQQQQQ"
+            address = ctypes.addressof(host)
+            ends = struct.pack(kind, *source, 1, 0, address, 0, 0, reserved[0], pitch, rows)
+            to = struct.pack(kind, 0, 0, 0, 0, 2, 0, 0, device, 0, reserved[1], 64, 8)
             return ctypes.create_string_buffer(ends + to + struct.pack("3Q", width, height, depth))
 
         small, low = "the pitch is smaller than a row", "the slice height is smaller"
@@ -354,6 +385,8 @@ class TestMemory:
             ({"depth": 2, "height": 2, "pitch": 8, "rows": 1}, low),
             ({"z": 1, "height": 2, "pitch": 8, "rows": 1}, low),
             ({"depth": 2, "y": 1, "pitch": 8, "rows": 1}, low),
+            ({"reserved": (8, 0)}, "reserved members must be null"),
+            ({"reserved": (0, 8)}, "reserved members must be null"),
         ]  # fmt: skip
         for changes, reason in refusals:
             refused(INVALID_VALUE, reason, "cuMemcpy3D", copy(**changes))
@@ -375,10 +408,57 @@ class TestMemory:
             refused(INVALID_VALUE, reason, *add)
         assert driver.cuMemFree(device) == 0
 
-    def test_physical_memory_without_network(self, driver, refused):
-        properties = struct.pack("iiiiQBBHB", 1, 0, 1, 0, 0, 0, 1, 0, 0).ljust(40, b"\0")
+    @pytest.mark.parametrize(
+        ("location", "handles", "direct", "code", "reason"),
+        [
+            (1, 0, 1, NOT_SUPPORTED, "GPUDirect RDMA"),
+            (2, 1, 0, INVALID_VALUE, "requestedHandleTypes for HOST memory must be 0"),
+            (4, 0, 0, INVALID_VALUE, "must be DEVICE, HOST_NUMA, or HOST"),
+        ],
+    )
+    def test_physical_memory(self, refused, location, handles, direct, code, reason):
+        values = 1, handles, location, 0, 0, 0, direct, 0, 0
+        properties = struct.pack("iiiiQBBHB", *values).ljust(40, b"\0")
         create = "cuMemCreate", out(), 2 << 20, ctypes.create_string_buffer(properties), 0
-        refused(NOT_SUPPORTED, "GPUDirect RDMA", *create)
+        refused(code, reason, *create)
+
+    def test_a_device_has_a_pool_of_its_own(self, driver, refused):
+        host = ctypes.create_string_buffer(struct.pack("iiii", 1, 0, 2, 0), 88)
+        pool = driver.output("cuMemPoolCreate", host)
+        select = "cuDeviceSetMemPool", 0, pool
+        refused(INVALID_VALUE, "the pool belongs to another device", *select)
+        assert driver.cuMemPoolDestroy(pool) == 0
+
+    def test_reductions_of_values(self, driver, stream, refused):
+        memory = driver.output("cuMemAlloc", 16)
+        pooled = driver.output("cuMemAllocAsync", 16, stream)
+        operations = cu.CUstreamAtomicReductionOpType.__members__.values()
+        types = cu.CUstreamAtomicReductionDataType.__members__.values()
+        kind = int(cu.CUstreamBatchMemOpType.CU_STREAM_MEM_OP_ATOMIC_REDUCTION)
+
+        def batch(operation, data, address=memory):
+            fields = struct.pack("iIiiQQQ", kind, 0, operation, data, address, 5, 0)
+            return "cuStreamBatchMemOp_v2", stream, 1, ctypes.create_string_buffer(fields, 48), 0
+
+        known = {"OP_ADD", "OP_AND", "OP_OR"}
+        numbers = [int(x) for x in operations if any(x.name.endswith(k) for k in known)]
+        plain = [int(x) for x in types if x.name.endswith(("UNSIGNED_32", "UNSIGNED_64"))]
+        assert len(numbers) == 3 and len(plain) == 2
+        for operation in range(-1, 12):
+            name, *arguments = batch(operation, plain[0])
+            if operation in numbers:
+                assert getattr(driver, name)(*arguments) == 0
+            else:
+                refused(INVALID_VALUE, "cuda.h has no such reduction", name, *arguments)
+        for data in range(-1, 12):
+            name, *arguments = batch(numbers[0], data)
+            if data in plain:
+                assert getattr(driver, name)(*arguments) == 0
+            else:
+                refused(INVALID_VALUE, "reductions need unsigned values", name, *arguments)
+        refused(INVALID_VALUE, "it is memory of a pool", *batch(numbers[0], plain[0], pooled))
+        assert driver.cuMemFreeAsync(pooled, stream) == driver.cuStreamSynchronize(stream) == 0
+        assert driver.cuMemFree(memory) == 0
 
 
 class TestCode:
@@ -431,13 +511,44 @@ class TestCheckpoints:
     )
 
     def test_arguments(self, driver, refused):
-        own = os.getpid()
+        own, unsupported = os.getpid(), "does not support custom storage for checkpoints"
         for position in range(4, 64):
-            values = bytearray(64)
-            values[position] = 1
-            arguments = ctypes.create_string_buffer(bytes(values), 64)
             reason = "reserved members of the arguments must be 0"
-            refused(INVALID_VALUE, reason, self.LOCK, own, arguments)
-        state = ctypes.c_int()
-        assert driver.cuCheckpointProcessGetState(own, ctypes.byref(state)) == 0
-        assert state.value == 0
+            refused(INVALID_VALUE, reason, self.LOCK, own, self.arguments((position, "B", 1)))
+        refused(NOT_SUPPORTED, unsupported, self.CHECKPOINT, own, self.arguments((0, "Q", 8)))
+        refused(NOT_SUPPORTED, unsupported, self.RESTORE, own, self.arguments((16, "Q", 8)))
+
+    def test_a_migration_names_each_device(self, driver, refused):
+        own, uuid = os.getpid(), ctypes.create_string_buffer(16)
+        assert driver.cuDeviceGetUuid_v2(uuid, 0) == 0
+        pair, count = uuid.raw * 2, ctypes.c_int()
+        assert driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+        pairs = [ctypes.create_string_buffer(pair * 2)]
+        for position in (0, 16):
+            changed = bytearray(pair)
+            changed[position] ^= 1
+            pairs.append(ctypes.create_string_buffer(bytes(changed)))
+        lists = [(None, 1, "the list of GPU pairs is null")]
+        if count.value == 1:
+            lists += [
+                (pairs[0], 2, "a migration must name every GPU in exactly one pair"),
+                (pairs[1], 1, "a pair names a GPU that does not exist"),
+                (pairs[2], 1, "a pair names a GPU that does not exist"),
+            ]
+        assert driver.cuCheckpointProcessLock(own, None) == 0
+        assert driver.cuCheckpointProcessCheckpoint(own, None) == 0
+        try:
+            for named, number, reason in lists:
+                address = ctypes.addressof(named) if named else 0
+                arguments = self.arguments((0, "Q", address), (8, "I", number))
+                refused(INVALID_VALUE, reason, self.RESTORE, own, arguments)
+        finally:
+            none = self.arguments()
+            assert driver.cuCheckpointProcessRestore(own, none) == 0
+            assert driver.cuCheckpointProcessUnlock(own, None) == 0
+
+    def arguments(self, *fields):
+        memory = ctypes.create_string_buffer(64)
+        for position, kind, value in fields:
+            struct.pack_into(kind, memory, position, value)
+        return memory
