@@ -197,8 +197,7 @@ class linker {
     });
   }
 
-  // A declaration of what is defined, or declared before. One of a function of the same source
-  // stays where it is: it may be there to be used before the definition.
+  // Checks whether a function is defined, also without a name for others, or was declared before.
   bool is_redundant(const ptx::module& m, const ptx::function& f) {
     const ptx::function* const own = m.find_function(f.name);
     if (own != nullptr && own->is_definition) return true;

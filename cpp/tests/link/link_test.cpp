@@ -125,6 +125,22 @@ TEST(link, equal_internal_names_of_two_sources_stay_apart) {
   EXPECT_TRUE(joined({source("k")}).text.find("$link") == std::string::npos);
 }
 
+// Declarations of what is defined, or declared before, are left out.
+TEST(link, a_function_appears_once) {
+  const auto caller = [](const std::string& kernel) {
+    return ".visible .entry " + kernel + "() { call f; ret; }\n";
+  };
+  const std::string declaration = ".func f();\n", external = ".extern .func f();\n";
+  using names = std::vector<std::string>;
+  const std::string internal = declaration + caller("k") + ".func f() { ret; }\n";
+  EXPECT_EQ(names_in(joined({internal}).text), (names{"k", "f"}));
+  const std::string visible = ".visible .func f() { ret; }\n";
+  EXPECT_EQ(names_in(joined({external + caller("k"), external + visible}).text), (names{"k", "f"}));
+  EXPECT_EQ(names_in(joined({visible, external + caller("k")}).text), (names{"f", "k"}));
+  const std::vector<std::string> both = {external + caller("k"), external + caller("l")};
+  EXPECT_EQ(names_in(joined(both, {.allows_undefined = true}).text), (names{"f", "k", "l"}));
+}
+
 TEST(link, sources_define_the_same_symbol) {
   const std::vector<link::ptx_input> inputs = {{"a", "no PTX"},
                                                {"b", whole(".visible .global .u32 v;")}};
