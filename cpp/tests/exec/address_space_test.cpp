@@ -89,8 +89,10 @@ TEST_F(address_spaces, an_invalid_free_reports_its_kind) {
   address base = allocate(100);
   EXPECT_EQ(space.release(base + 4).status, free_status::not_the_base);
   EXPECT_EQ(space.release(12345).status, free_status::unknown);
+  EXPECT_EQ(space.release(base + 100).status, free_status::unknown) << "behind the allocation";
   space.release(base);
   EXPECT_EQ(space.release(base).status, free_status::already_freed);
+  EXPECT_EQ(space.release(base + 4).status, free_status::unknown) << "inside a freed allocation";
 }
 
 TEST_F(address_spaces, capacity_is_released_immediately) {
@@ -211,12 +213,41 @@ TEST_F(address_spaces, live_allocations_are_listed_in_order_of_creation) {
   EXPECT_EQ(live[1].base, c);
 }
 
+TEST_F(address_spaces, usage_counts_the_memory_of_each_device) {
+  const usage empty = space.device_usage(0);
+  EXPECT_EQ(empty.capacity, 64u << 20);
+  EXPECT_EQ(empty.live, 0u);
+  EXPECT_EQ(empty.used, 0u);
+  const address a = allocate(1 << 20), b = allocate(2 << 20);
+  allocate(1 << 20, allocation_kind::pinned);
+  usage now = space.device_usage(0);
+  EXPECT_EQ(now.live, 2u);
+  EXPECT_GE(now.used, 3u << 20);
+  EXPECT_EQ(now.high_water, now.used);
+  EXPECT_EQ(space.device_usage(1).live, 0u);
+  space.release(b);
+  const std::uint64_t high = now.high_water;
+  now = space.device_usage(0);
+  EXPECT_EQ(now.live, 1u);
+  EXPECT_LE(now.used, high - (2u << 20));
+  EXPECT_EQ(now.high_water, high);
+  space.release(a);
+  now = space.device_usage(0);
+  EXPECT_EQ(now.live, 0u);
+  EXPECT_EQ(now.used, 0u);
+}
+
 TEST_F(address_spaces, the_generation_changes_when_memory_becomes_inaccessible) {
   address base = allocate(8);
   std::uint64_t before = space.generation();
   allocate(8);
   EXPECT_EQ(space.generation(), before);
   space.release(base);
+  EXPECT_NE(space.generation(), before);
+  std::vector<int> values(100);
+  ASSERT_TRUE(space.register_host(values.data(), 400, 1, 1));
+  before = space.generation();
+  space.unregister_host(values.data());
   EXPECT_NE(space.generation(), before);
 }
 

@@ -2,6 +2,7 @@
 // Each fault is detected, named and located; the same program without it runs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -265,6 +266,13 @@ TEST_F(faults, a_failed_assertion_gives_file_line_function_and_expression) {
   EXPECT_EQ(f.detail, "a.cu:12: k: Assertion `i < 7` failed");
   EXPECT_EQ(f.thread, (place{7, 0, 0}));
   EXPECT_EQ(f.other_threads, 24u);
+  testing::internal::CaptureStderr();
+  run("k", {1}, {2, 2, 3}, 0u);
+  const std::string lines = testing::internal::GetCapturedStderr();
+  EXPECT_NE(lines.find("a.cu:12: k: block: [0,0,0], thread: [1,0,2] Assertion `i < 7` failed.\n"),
+            std::string::npos)
+      << lines;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 12);
 }
 
 TEST_F(faults, endless_recursion_overflows_the_stack) {

@@ -192,6 +192,42 @@ TEST(memory, initializers_hold_values_and_addresses) {
   EXPECT_FALSE(e.find_variable("nothing"));
 }
 
+// PTX ISA, "Initializers": a mask of a byte selects this byte of the address.
+TEST(memory, initializers_hold_bytes_of_addresses) {
+  machine m;
+  m.load(
+      ".global .u32 t; .global .align 8 .b8 p[8] = {0xFF(t), 0xFF00(t), 0xFF0000(t), "
+      "0xFF000000(t), "
+      "0xFF00000000(t), 0xFF0000000000(t), 0xFF000000000000(t), 0xFF00000000000000(t)};\n"
+      ".visible .entry k(.param .u64 out) { .reg .b64 a, o; ld.param.u64 o, [out];\n"
+      "ld.global.u64 a, [p]; st.global.u64 [o], a; mov.u64 a, t; st.global.u64 [o+8], a; ret; }");
+  const memory::address out = m.allocate(16);
+  const auto result = m.run("k", {1}, {1}, out);
+  ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+  const auto values = m.download<std::uint64_t>(out, 2);
+  EXPECT_EQ(values[0], values[1]);
+  EXPECT_NE(values[1], 0u);
+}
+
+// Each thread has its own bytes, whatever their number is.
+TEST(memory, local_variables_of_every_size_belong_to_one_thread) {
+  for (const std::uint32_t words : {1u, 3u, 4u, 63u, 64u, 67u, 256u, 1021u}) {
+    machine m;
+    const std::string last = std::to_string(4 * (words - 1));
+    m.load(".visible .entry k(.param .u64 out) { .local .align 4 .b8 l[" +
+           std::to_string(4 * words) +
+           "]; .reg .b64 o; .reg .b32 t, v; ld.param.u64 o, [out]; mov.u32 t, %tid.x;\n"
+           "st.local.u32 [l], 0; st.local.u32 [l+" +
+           last + "], t; bar.sync 0; ld.local.u32 v, [l+" + last +
+           "]; mad.wide.u32 o, t, 4, o; st.global.u32 [o], v; ret; }");
+    const memory::address out = m.allocate(4 * 64);
+    const auto result = m.run("k", {1}, {64}, out);
+    ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+    const auto values = m.download<std::uint32_t>(out, 64);
+    for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(values[i], i) << words;
+  }
+}
+
 TEST(memory, parameters_of_every_size_arrive) {
   machine m;
   m.load(

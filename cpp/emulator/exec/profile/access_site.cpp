@@ -159,7 +159,7 @@ std::size_t wavefronts_of(const lane_addresses& lanes, std::uint32_t words, std:
 
 // Halves access 64 bits each, quarters 128 bits.
 void add_shared(access_counts& to, const lane_addresses& lanes, const access_site& site) {
-  const auto words = std::clamp<std::uint32_t>(site.bytes / word_bytes, 1, 4);
+  const auto words = std::max<std::uint32_t>(site.bytes / word_bytes, 1);
   const std::uint32_t group = warp_size / words;
   ++to[shared_requests];
   to[shared_bytes] += lanes.count * site.bytes;
