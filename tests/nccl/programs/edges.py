@@ -3,6 +3,11 @@
 
 import ctypes as c
 import math
+import os
+import struct
+import subprocess
+import time
+from pathlib import Path
 
 import api
 import numpy as np
@@ -393,6 +398,33 @@ def case_repeated_derivation(ranks):
             assert text == "ncclCommGrow to 2 ranks from 2", text
     for child in (*pairs[0], *pairs[1]):
         api.call("ncclCommDestroy", child)
+
+
+def case_abandoned_segments(ranks):
+    """A new id removes old files of processes that ended while they initialized."""
+    _, own, start, _ = struct.unpack_from("4q", bytes(api.unique_id()))
+    assert own == os.getpid()
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    files = {  # the age of each in seconds, and whether it stays
+        f"{ended.pid}-1-a": (90, False),
+        f"{ended.pid}-1-b": (30, True),
+        f"{own}-{start:x}-c": (90, True),
+        f"{own}-{start + 1:x}-d": (90, False),
+        f"{ended.pid}-1": (90, True),  # not such a file
+    }
+    paths = {Path(f"/dev/shm/halfwarp-nccl-{name}"): rest for name, rest in files.items()}
+    try:
+        for path, (age, _) in paths.items():
+            path.touch()
+            os.utime(path, (time.time() - age,) * 2)
+        api.unique_id()
+        assert {path: path.exists() for path in paths} == {
+            p: stays for p, (_, stays) in paths.items()
+        }
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
