@@ -3,6 +3,7 @@
 // type is recognized by its address, in order of frequency.
 #include "bindings/kernel_params/kernel_params.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings/errors/errors.hpp"
@@ -31,7 +32,7 @@ bool convert_double(PyObject*, PyObject*, void*);
 bool convert_bool(PyObject*, PyObject*, void*);
 template <kind K>
 bool convert_checked(PyObject*, PyObject*, void*);
-template <int Bytes>
+template <class Character>
 bool convert_by_ctypes(PyObject*, PyObject*, void*);
 
 // c_longlong, c_ulonglong and c_size_t are aliases of c_long and c_ulong where those have 64 bits.
@@ -52,8 +53,8 @@ constexpr ctype ctypes[] = {
     {"c_ubyte", convert_checked<kind::u8>},
     {"c_short", convert_checked<kind::i16>},
     {"c_ushort", convert_checked<kind::u16>},
-    {"c_char", convert_by_ctypes<1>},
-    {"c_wchar", convert_by_ctypes<int(sizeof(wchar_t))>},
+    {"c_char", convert_by_ctypes<char>},
+    {"c_wchar", convert_by_ctypes<wchar_t>},
 };
 constexpr int count = std::size(ctypes);
 PyObject* types[count];    // type objects of the module ctypes; loaded on first use
@@ -82,10 +83,10 @@ bool raise_value(PyObject* value, const char* type) {
   return raise_error(PyExc_TypeError, "%s cannot be passed as %s", Py_TYPE(value)->tp_name, type);
 }
 
-bool copy_bytes(PyObject* value, void* cell, Py_ssize_t bytes) {
+bool copy_bytes(PyObject* value, void* cell, std::size_t bytes) {
   Py_buffer view;
   if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0) return false;
-  std::memcpy(cell, view.buf, std::size_t(view.len < bytes ? view.len : bytes));
+  std::memcpy(cell, view.buf, std::min(std::size_t(view.len), bytes));
   PyBuffer_Release(&view);
   return true;
 }
@@ -109,7 +110,7 @@ bool convert_pointer(PyObject* value, PyObject* type, void* cell) {
   if (PyLong_Check(value)) {
     if (!integer_argument<kind::u64>(value, address)) return false;
   } else if (PyObject_TypeCheck(value, reinterpret_cast<PyTypeObject*>(type))) {
-    return copy_bytes(value, cell, 8);
+    return copy_bytes(value, cell, sizeof address);
   } else if (PyIndex_Check(value) && !any_class_of(value)) {
     if (!integer_argument<kind::u64>(value, address)) return false;
   } else if (!get_ptr(value, address)) {
@@ -138,7 +139,7 @@ bool convert_float(PyObject* value, PyObject* type, void* cell) {
   if (PyFloat_CheckExact(value)) [[likely]] {
     number = PyFloat_AS_DOUBLE(value);
   } else if (is_instance_of(value, type)) {
-    return copy_bytes(value, cell, 4);
+    return copy_bytes(value, cell, sizeof(float));
   } else if (!as_double(value, type, number)) {
     return false;
   }
@@ -153,7 +154,7 @@ bool convert_double(PyObject* value, PyObject* type, void* cell) {
   if (PyFloat_CheckExact(value)) [[likely]] {
     number = PyFloat_AS_DOUBLE(value);
   } else if (is_instance_of(value, type)) {
-    return copy_bytes(value, cell, 8);
+    return copy_bytes(value, cell, sizeof(double));
   } else if (is_instance_of(value, types[2])) {
     float narrow;
     if (!copy_bytes(value, &narrow, sizeof narrow)) return false;
@@ -166,17 +167,11 @@ bool convert_double(PyObject* value, PyObject* type, void* cell) {
 }
 
 bool convert_bool(PyObject* value, PyObject* type, void* cell) {
-  if (is_instance_of(value, type)) return copy_bytes(value, cell, 1);
+  if (is_instance_of(value, type)) return copy_bytes(value, cell, sizeof(bool));
   int truth = PyObject_IsTrue(value);
   if (truth < 0) return false;
   *static_cast<bool*>(cell) = truth;
   return true;
-}
-
-constexpr int bytes_of(kind k) {
-  if (k <= kind::u8) return 1;
-  if (k <= kind::u16) return 2;
-  return k <= kind::u32 ? 4 : 8;
 }
 
 template <kind K>
@@ -185,19 +180,19 @@ bool convert_checked(PyObject* value, PyObject* type, void* cell) {
   if (PyLong_Check(value) ? integer_argument<K>(value, converted)
                           : !is_instance_of(value, type) && PyIndex_Check(value) &&
                                 integer_slow(value, K, converted)) {
-    store(cell, converted, bytes_of(K));
+    store(cell, converted, number_size(K));
     return true;
   }
   if (PyErr_Occurred()) return false;
-  if (is_instance_of(value, type)) return copy_bytes(value, cell, bytes_of(K));
+  if (is_instance_of(value, type)) return copy_bytes(value, cell, std::size_t(number_size(K)));
   return raise_value(value, reinterpret_cast<PyTypeObject*>(type)->tp_name);
 }
 
-template <int Bytes>
+template <class Character>
 bool convert_by_ctypes(PyObject* value, PyObject* type, void* cell) {
   PyObject* instance =
       is_instance_of(value, type) ? Py_NewRef(value) : PyObject_CallOneArg(type, value);
-  bool ok = instance && copy_bytes(instance, cell, Bytes);
+  bool ok = instance && copy_bytes(instance, cell, sizeof(Character));
   Py_XDECREF(instance);
   return ok;
 }
@@ -232,7 +227,7 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   if (is_enum_member(value)) {
     word number;
     if (!integer_slow(value, kind::enumeration, number)) return false;
-    store(cell, number, 4);
+    store(cell, number, sizeof(std::int32_t));
     return true;
   }
   if (is_ctypes_scalar(value)) return point_to_memory(value, pointer);

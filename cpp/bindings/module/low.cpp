@@ -52,7 +52,7 @@ int low_attach(const loader_api* api) {
 int low_fill(PyObject* module) {
   const char* name = PyModule_GetName(module);
   const library* lib = name ? find_library(name) : nullptr;
-  return lib ? fill_module(*lib, module) : failed;
+  return lib && fill_module(*lib, module) ? 0 : failed;
 }
 
 PyObject* low_fast_enum(void) { return as_object(fast_enum()); }

@@ -64,41 +64,41 @@ class collection_pause {
 };
 
 // Adds an object under a name, unless user code has set the name.
-int add(PyObject* dictionary, const char* name, PyObject* object) {
+bool add(PyObject* dictionary, const char* name, PyObject* object) {
   const reference key{object ? PyUnicode_InternFromString(name) : nullptr};
-  return key && PyDict_SetDefault(dictionary, key, object) ? 0 : failed;
+  return key && PyDict_SetDefault(dictionary, key, object);
 }
 
-int add_owned(PyObject* dictionary, const char* name, PyObject* object) {
-  int status = add(dictionary, name, object);
+bool add_owned(PyObject* dictionary, const char* name, PyObject* object) {
+  bool ok = add(dictionary, name, object);
   Py_XDECREF(object);
-  return status;
+  return ok;
 }
 
 // Adds a function directly to the dictionary: setting a module attribute takes longer than creating
 // the function.
-int add_function(PyObject* module, PyMethodDef* method) {
+bool add_function(PyObject* module, PyMethodDef* method) {
   const reference name{PyModule_GetNameObject(module)};
   PyObject* function = name ? PyCFunction_NewEx(method, module, name) : nullptr;
   return add_owned(PyModule_GetDict(module), method->ml_name, function);
 }
 
-int add_functions(PyObject* module, PyMethodDef* methods) {
+bool add_functions(PyObject* module, PyMethodDef* methods) {
   for (PyMethodDef* method = methods; method->ml_name; ++method)
-    if (add_function(module, method) < 0) return failed;
-  return 0;
+    if (!add_function(module, method)) return false;
+  return true;
 }
 
-int add_function(const library& lib, const method_record& record) {
+bool add_function(const library& lib, const method_record& record) {
   PyMethodDef*& methods = lib.state->methods;
   if (!methods) {
     methods = static_cast<PyMethodDef*>(PyMem_Calloc(lib.methods.size(), sizeof(PyMethodDef)));
-    if (!methods) return PyErr_NoMemory() ? 0 : failed;
+    if (!methods) return PyErr_NoMemory() != nullptr;
   }
   auto i = &record - lib.methods.data();
   if (!methods[i].ml_name) {  // an earlier function object may refer to it
     const char* doc = documentation_of(lib, record);
-    if (!doc) return failed;
+    if (!doc) return false;
     bool is_check = record.function < 0;
     methods[i] = {record.name, lib.entries[i], is_check ? METH_O : METH_FASTCALL | METH_KEYWORDS,
                   doc};
@@ -106,15 +106,15 @@ int add_function(const library& lib, const method_record& record) {
   return add_function(lib.state->module, &methods[i]);
 }
 
-int add_locked(const library& lib, const method_record& record) {
+bool add_locked(const library& lib, const method_record& record) {
   engine_lock lock;
   return add_function(lib, record);
 }
 
-int add_functions(const library& lib) {
+bool add_functions(const library& lib) {
   for (const method_record& record : lib.methods)
-    if (add_function(lib, record) < 0) return failed;
-  return 0;
+    if (!add_function(lib, record)) return false;
+  return true;
 }
 
 // Finds a function by name. Functions are created on demand: a program uses a few of them, and
@@ -129,54 +129,54 @@ const method_record* find_function(const library& lib, PyObject* name) {
   return is_match ? &*match : nullptr;
 }
 
-int add_classes(const library& lib, PyObject* dictionary) {
+bool add_classes(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.classes.size(); ++i) {
     const numpy_record* data = lib.classes[i].numpy;
     if (data && !data->dtype) continue;  // used by calls only
     class_type* type = ready_class(lib, int(i));
     auto* object = reinterpret_cast<PyObject*>(type);
-    if (add(dictionary, short_name(lib.classes[i].name), object) < 0) return failed;
+    if (!add(dictionary, short_name(lib.classes[i].name), object)) return false;
   }
-  return 0;
+  return true;
 }
 
-int add_enums(const library& lib, PyObject* dictionary) {
+bool add_enums(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.enums.size(); ++i) {
     bool is_python = lib.raises && lib.raises->has_python_enums;
     PyObject* enum_class = is_python
                                ? python_enum(lib, int(i))
                                : Py_XNewRef(reinterpret_cast<PyObject*>(ready_enum(lib, int(i))));
-    if (add_owned(dictionary, short_name(lib.enums[i].name), enum_class) < 0) return failed;
+    if (!add_owned(dictionary, short_name(lib.enums[i].name), enum_class)) return false;
   }
-  return 0;
+  return true;
 }
 
-int add_foreign_enums(const library& lib, PyObject* dictionary) {
+bool add_foreign_enums(const library& lib, PyObject* dictionary) {
   for (const foreign_enum& each : lib.foreign_enums) {
     auto* enum_class = reinterpret_cast<PyObject*>(ready_enum(*each.owner, each.index));
-    if (add(dictionary, each.name, enum_class) < 0) return failed;
+    if (!add(dictionary, each.name, enum_class)) return false;
   }
-  return 0;
+  return true;
 }
 
-int add_exceptions(const library& lib, PyObject* dictionary) {
+bool add_exceptions(const library& lib, PyObject* dictionary) {
   std::size_t n = lib.raises ? lib.raises->classes.size() : 0;
   for (std::size_t i = 0; i < n; ++i) {
     auto* type = reinterpret_cast<PyObject*>(ready_exception(lib, int(i)));
-    if (add(dictionary, short_name(lib.raises->classes[i].name), type) < 0) return failed;
+    if (!add(dictionary, short_name(lib.raises->classes[i].name), type)) return false;
   }
-  if (!n) return 0;
+  if (!n) return true;
   for (const exception_alias& alias : lib.raises->aliases) {
     auto* type = reinterpret_cast<PyObject*>(ready_exception(lib, alias.index));
-    if (add(dictionary, alias.name, type) < 0) return failed;
+    if (!add(dictionary, alias.name, type)) return false;
   }
-  return 0;
+  return true;
 }
 
-int add_constants(const library& lib, PyObject* dictionary) {
+bool add_constants(const library& lib, PyObject* dictionary) {
   for (const constant& c : lib.constants)
-    if (add_owned(dictionary, c.name, PyLong_FromLongLong(c.value)) < 0) return failed;
-  return 0;
+    if (!add_owned(dictionary, c.name, PyLong_FromLongLong(c.value))) return false;
+  return true;
 }
 
 bool is_public(PyObject* key) {
@@ -184,27 +184,27 @@ bool is_public(PyObject* key) {
 }
 
 // Sets `__all__` to all public names.
-int add_all(PyObject* dictionary) {
+bool add_all(PyObject* dictionary) {
   const reference all{PyDict_Keys(dictionary)};  // other threads may add names
   const reference names{all ? PyList_New(0) : nullptr};
-  int status = names ? 0 : failed;
-  for (Py_ssize_t i = 0; status == 0 && i < PyList_GET_SIZE(all.get()); ++i) {
+  bool ok = names;
+  for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(all.get()); ++i) {
     PyObject* name = PyList_GET_ITEM(all.get(), i);
-    if (is_public(name)) status = PyList_Append(names, name);
+    if (is_public(name)) ok = PyList_Append(names, name) == 0;
   }
-  return status == 0 ? PyDict_SetItemString(dictionary, "__all__", names) : failed;
+  return ok && PyDict_SetItemString(dictionary, "__all__", names) == 0;
 }
 
 // Removes `__getattr__` and `__dir__` from a complete module: a `__getattr__` slows down each
 // attribute access.
-int remove_lazy_methods(PyObject* dictionary) {
+bool remove_lazy_methods(PyObject* dictionary) {
   for (const char* name : {"__getattr__", "__dir__"}) {
     const reference key{PyUnicode_FromString(name)};
     const reference had{key ? pop_item(dictionary, key)
                             : nullptr};  // another thread may have removed it
-    if (!had && PyErr_Occurred()) return failed;
+    if (!had && PyErr_Occurred()) return false;
   }
-  return 0;
+  return true;
 }
 
 bool is_complete(PyObject* dictionary) {
@@ -226,28 +226,28 @@ bool is_private_protocol(PyObject* name) {
 
 }  // namespace
 
-int fill_module(const library& lib, PyObject* module) {
+bool fill_module(const library& lib, PyObject* module) {
   lib.state->module = Py_NewRef(module);
   if (!lib.state->keywords) {
     lib.state->keywords =
         static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
-    if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : failed;
+    if (!lib.state->keywords) return PyErr_NoMemory() != nullptr;
   }
-  if (!lib.raises && add_functions(module, common_methods) < 0) return failed;
+  if (!lib.raises && !add_functions(module, common_methods)) return false;
   return add_functions(module, lib.lazy_methods);
 }
 
-int complete_module(const library& lib) {
+bool complete_module(const library& lib) {
   engine_lock lock;
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
-  if (is_complete(dictionary)) return 0;
+  if (is_complete(dictionary)) return true;
   collection_pause pause;
-  if (add_functions(lib) < 0 || add_classes(lib, dictionary) < 0 ||
-      add_enums(lib, dictionary) < 0 || add_foreign_enums(lib, dictionary) < 0 ||
-      add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
-    return failed;
-  if (add_all(dictionary) < 0) return failed;
-  return !has_numpy_types(lib) || make_numpy_types(lib) ? remove_lazy_methods(dictionary) : 0;
+  if (!add_functions(lib) || !add_classes(lib, dictionary) || !add_enums(lib, dictionary) ||
+      !add_foreign_enums(lib, dictionary) || !add_exceptions(lib, dictionary) ||
+      !add_constants(lib, dictionary) || !add_all(dictionary))
+    return false;
+  const bool has_all = !has_numpy_types(lib) || make_numpy_types(lib);
+  return !has_all || remove_lazy_methods(dictionary);
 }
 
 PyObject* missing_name(const library& lib, PyObject* name) {
@@ -256,17 +256,17 @@ PyObject* missing_name(const library& lib, PyObject* name) {
                        Py_TYPE(name)->tp_name);
   if (is_private_protocol(name)) return raise_no_attribute(lib, name);
   const method_record* function = find_function(lib, name);
-  if ((function ? add_locked(lib, *function) : complete_module(lib)) < 0) return nullptr;
+  if (!(function ? add_locked(lib, *function) : complete_module(lib))) return nullptr;
   PyObject* value = item_of(PyModule_GetDict(lib.state->module), name);
   if (value || PyErr_Occurred()) return value;
   PyObject* type = numpy_type_named(lib, name);
-  if (type && make_numpy_types(lib) && remove_lazy_methods(PyModule_GetDict(lib.state->module)) < 0)
+  if (type && make_numpy_types(lib) && !remove_lazy_methods(PyModule_GetDict(lib.state->module)))
     Py_CLEAR(type);
   return type || PyErr_Occurred() ? type : raise_no_attribute(lib, name);
 }
 
 PyObject* directory(const library& lib) {
-  if (complete_module(lib) < 0) return nullptr;
+  if (!complete_module(lib)) return nullptr;
   PyObject* names = PyDict_Keys(PyModule_GetDict(lib.state->module));
   if (names && (list_numpy_types(lib, names) < 0 || PyList_Sort(names) < 0)) Py_CLEAR(names);
   return names;

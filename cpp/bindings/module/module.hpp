@@ -8,10 +8,10 @@
 namespace halfwarp::bindings {
 
 // Adds the lazy methods to the module of a library.
-int fill_module(const library& lib, PyObject* module);
+bool fill_module(const library& lib, PyObject* module);
 
 // Creates all functions, classes, enumerations and constants, and adds them to the module.
-int complete_module(const library& lib);
+bool complete_module(const library& lib);
 
 // Implement `__getattr__`, `__dir__` and `sizeof` of a module.
 PyObject* missing_name(const library& lib, PyObject* name);
