@@ -5,7 +5,7 @@ import importlib
 import pickle
 import subprocess
 import sys
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, ModuleType
 
 import pytest
 from cuda.bindings import _low, driver, nvrtc, runtime
@@ -190,3 +190,12 @@ def test_arguments_of_sizeof(arguments, named, message):
         driver.sizeof(*arguments, **named)
     assert str(caught.value) == f"sizeof() {message}"
     assert driver.sizeof(objType=driver.CUuuid) == driver.sizeof(driver.CUuuid) == 16
+
+
+@pytest.mark.parametrize("name", ["json", "cuda.bindings", "cuda.bindings.drive"])
+def test_only_modules_of_libraries_are_filled(name, monkeypatch):
+    module = ModuleType(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    with pytest.raises(LookupError, match=f"^no tables for '{name}'$"):
+        _low.fill(name)
+    assert "sizeof" not in vars(module)

@@ -4,6 +4,7 @@
 import ctypes
 import struct
 
+import pytest
 from cuda.bindings._v2 import driver
 
 POINTER = ctypes.c_void_p
@@ -45,3 +46,16 @@ def test_a_struct_is_passed_by_its_address(put):
     put("cuMemImportFromShareableHandle", import_, POINTER, POINTER, ctypes.c_int)
     assert driver.mem_import_from_shareable_handle(handle, FABRIC) == 99
     assert driver.mem_import_from_shareable_handle(handle.ptr, FABRIC) == 99
+
+
+def test_the_bytes_of_an_identifier_are_read_written_and_bounded():
+    uuid, identifier = driver.Uuid(), bytes(range(1, 17))
+    uuid.bytes = identifier
+    assert (uuid.bytes, bytes(uuid)) == (identifier, identifier)
+    uuid.bytes = b"\xff" * 3  # the remaining bytes become zero
+    assert uuid.bytes == b"\xff" * 3 + bytes(13)
+    with pytest.raises(ValueError, match=r"Expected length of at most 16 for field bytes, got 17"):
+        uuid.bytes = bytes(17)
+    with pytest.raises(TypeError, match=r"^Uuid\.bytes: "):
+        uuid.bytes = "text"
+    assert uuid.bytes == b"\xff" * 3 + bytes(13)

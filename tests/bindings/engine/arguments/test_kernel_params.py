@@ -84,8 +84,12 @@ def test_values_and_types_of_different_length_are_refused(launches):
 
 
 def test_extra_is_an_integer(launches):
-    launch(None, 4096)
-    assert launches[0][10] == 4096
+    for address in (4096, 2**30, 2**47 - 1, 2**63, 2**64 - 1):
+        launch(None, address)
+        assert launches[-1][10] == address
+    for outside in (-1, 2**64):
+        with pytest.raises(OverflowError, match=f"argument 'extra': {outside} does not fit"):
+            launch(None, outside)
     with pytest.raises(TypeError, match="argument 'extra': expected an integer"):
         launch(None, None)
 
