@@ -368,3 +368,31 @@ for pair, index in (((d, other), 0), ((d, d), 0), ((d, other), 2)):
     )
     assert results[:8] == ["0", "True", "0", "True", "3", "2", "1", "0"]
     assert results[8] == "0" and results[9] == results[10] != "0"
+
+
+def test_a_child_process_can_wait_for_events(talk):
+    """The parent has a waiting thread, and its child has neither the waiter nor the lock."""
+    code = """
+import threading
+assert ask("nvmlInit_v2") == 0
+events = handle()
+assert ask("nvmlEventSetCreate", c.byref(events)) == 0
+data = (c.c_ulong * 8)()
+waiting = threading.Thread(target=ask, args=("nvmlEventSetWait_v2", events, data, u(2**32 - 1)))
+waiting.start()
+child = os.fork()
+if child == 0:
+    count = out()
+    codes = [
+        ask("nvmlEventSetWait_v2", events, data, u(1)),
+        ask("nvmlDeviceGetCount_v2", c.byref(count)),
+        ask("nvmlEventSetFree", events),
+        ask("nvmlShutdown"),
+    ]
+    print(*codes, flush=True)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert ask("nvmlEventSetFree", events) == 0
+waiting.join()
+"""
+    assert talk(code) == ["10", "0", "0", "0"]
