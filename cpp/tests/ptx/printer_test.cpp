@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "compare.hpp"
 #include "sample.hpp"
 
@@ -48,6 +52,20 @@ TEST(Printer, WritesTextThatParsesToTheSameModule) {
   ASSERT_TRUE(reparsed) << reparsed.log << text;
   EXPECT_EQ(first_difference(*m, *reparsed.value), "");
   EXPECT_EQ(print(*reparsed.value), text);
+}
+
+// Each operand, declaration, directive and scope in the form that the printer writes.
+TEST(Printer, RepeatsTextOfItsForm) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{HALFWARP_PRINTED}) {
+    std::ifstream file{entry.path()};
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    const auto result = parse(text);
+    ASSERT_TRUE(result) << entry.path() << result.log;
+    EXPECT_EQ(print(*result.value), text) << entry.path();
+    ++count;
+  }
+  EXPECT_EQ(count, 6);
 }
 
 TEST(Compare, FindsDifferences) {

@@ -237,6 +237,18 @@ TEST_F(tuning, all_blocks_of_a_loop_are_repeated) {
             (std::vector{0}));
 }
 
+TEST_F(tuning, the_first_block_may_be_repeated) {
+  const auto shape = [&](const std::string& jump) {
+    return decode_text(
+               ".visible .entry k() { .reg .b32 r; .reg .pred p; l: ld.global.u32 r, [4096];" +
+               jump + "}")
+        .tuned.at(0)
+        .shape;
+  };
+  EXPECT_EQ(shape("setp.eq.u32 p, r, 0; @p bra l;"), 8);
+  EXPECT_EQ(shape("setp.eq.u32 p, r, 0; @p bra m; m:"), 0);
+}
+
 TEST_F(tuning, up_to_eight_shapes_last) {
   std::string body = "mov.u32 j, 0;", loop = "again:";
   for (int n = 0; n < 9; ++n) {
@@ -457,6 +469,14 @@ TEST_F(tuning, checks_see_each_fused_load) {
 }
 
 // ---- branches that fixed values decide
+
+TEST_F(tuning, the_first_instruction_may_be_a_barrier) {
+  const auto& code =
+      decode_text(".visible .entry k() { .reg .b32 r; bar.sync 0; bra l; l: mov.u32 r, %tid.x; }");
+  EXPECT_EQ(code.tuned[0].kind, exec::flow::barrier);
+  EXPECT_EQ(code.tuned[0].cache, 1u);
+  EXPECT_EQ(code.passages, 1u);
+}
 
 TEST_F(tuning, barriers_before_a_decided_branch_have_numbers) {
   const auto& code = decode(

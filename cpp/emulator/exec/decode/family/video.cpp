@@ -157,8 +157,9 @@ void decode_video(function_decoder& d) {
       throw unsupported{"a negated operand"};
     }
   } else {
+    // A number that is not less than the count of lanes is one of b, modulo this count.
     form.a = lanes_of(a, form.lanes, 0x3210);
-    form.b = lanes_of(b, form.lanes, form.lanes == 2 ? 0x0032 : 0x7654);
+    form.b = lanes_of(b, form.lanes, 0x7654);
     target = mask_of(to, form.lanes);
     require_third(d, form, false);
   }
