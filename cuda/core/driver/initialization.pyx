@@ -12,9 +12,12 @@ cdef extern from *:
 
 
 cdef int initialize_driver() except -1:
+    if not is_driver_initialized():
+        start_driver()
+
+
+cdef int start_driver() except -1:
     cdef int version
-    if is_driver_initialized():
-        return 0
     with nogil:
         call(driver.cuInit, 0)
         call(driver.cuDriverGetVersion, &version)

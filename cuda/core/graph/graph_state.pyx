@@ -72,7 +72,8 @@ cdef int invalidate_graph(_GraphState graph) except -1:
 
 cdef int invalidate_subgraph(_GraphState graph, CUgraph raw) except -1:
     subgraph = graph.subgraphs.pop(<uintptr_t>raw, None)
-    return 0 if subgraph is None else invalidate_graph(<_GraphState>subgraph)
+    if subgraph is not None:
+        invalidate_graph(<_GraphState>subgraph)
 
 
 cdef int check_valid(_GraphState graph) except -1:
@@ -182,7 +183,7 @@ cdef int release_node_objects(_GraphState graph, _NodeState state) except -1:
         remaining = None
     state.retained, retained.native, retained.objects = None, replacement, remaining
     retained.users -= 1
-    if graph.open_list is retained and retained.users == 0:
+    if graph.open_list is retained:
         graph.open_list = None
     return release_user_object(graph, previous)
 

@@ -130,9 +130,8 @@ cdef inline int check_free(free_result freed) except -1:
 cdef int free_on_stream(CUdeviceptr pointer, const free_order& recorded,
                         Stream stream) except -1:
     """Free memory of a driver pool on another stream than the recorded one."""
-    if not recorded.is_of_this_process():
-        return 0
-    return free_now(pointer, memory_kind.pool, stream, context_handle())
+    if recorded.is_of_this_process():
+        free_now(pointer, memory_kind.pool, stream, context_handle())
 
 
 cdef int free_now(CUdeviceptr pointer, memory_kind kind, object stream,

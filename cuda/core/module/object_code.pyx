@@ -243,8 +243,7 @@ cdef class ObjectCode:
         if self is other:
             return True
         cdef library_handle library = share_library(self), other_library = share_library(other)
-        return (library.is_open() and other_library.is_open()
-                and library.raw() == other_library.raw())
+        return library.is_open() and library.raw() == other_library.raw()
 
     # The hash must not change when the code is loaded, so it ignores the library's address. Two
     # objects never share a library, so equal objects are identical.

@@ -29,9 +29,6 @@ cdef Stream stream_of(object stream_arg, object number):
 
 cdef int order_after_producer(object stream_arg, object consumer, object producer) except -1:
     """Make the consumer wait for the submitted work of the producer; -1: no ordering."""
-    if producer is None or consumer == -1:
-        return 0
     # Both 0 and 1 denote the legacy default stream.
-    if producer == (consumer or 1):
-        return 0
-    order_streams(stream_of(stream_arg, consumer), Stream.from_handle(producer))
+    if producer is not None and consumer != -1 and producer != (consumer or 1):
+        order_streams(stream_of(stream_arg, consumer), Stream.from_handle(producer))

@@ -107,9 +107,8 @@ cdef int retain_for_copy(_ForeignMemory memory, Stream stream) except -1:
     """Retain an array for a copy that was submitted or captured."""
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     # Each launch of the graph reads or writes the array, pageable memory too.
-    if retain_in_capture(order, memory):
-        return 0
-    return retain_until_copied(memory, stream)
+    if not retain_in_capture(order, memory):
+        retain_until_copied(memory, stream)
 
 
 cdef object memory_for_copy(object value, bint is_written, Stream stream):

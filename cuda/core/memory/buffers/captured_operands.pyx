@@ -2,7 +2,6 @@
 # Owners that a graph retains for captured operands: memory, kernels, arrays.
 
 from cpython.bool cimport PyBool_Check
-from cpython.complex cimport PyComplex_CheckExact
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_TYPE, PyTypeObject
@@ -56,7 +55,7 @@ cdef object owner_of_argument(object value):
 cdef inline bint is_plain(object value) noexcept:
     """Return whether the value owns nothing, like most kernel arguments."""
     return (PyLong_CheckExact(value) or PyFloat_CheckExact(value) or PyBool_Check(value)
-            or value is None or PyComplex_CheckExact(value))
+            or value is None)
 
 
 cdef int add_operands(list refs, object operands, bint has_buffers) except -1:
