@@ -109,6 +109,13 @@ def test_names_are_split_at_known_words():
         ("UUID", "a UUID"),
         ("events", "events"),
         ("access", "an access"),
+        ("SM", "an SM"),
+        ("PTX text", "a PTX text"),
+        ("NUMA node", "a NUMA node"),
+        ("RUSD page", "a RUSD page"),
+        ("unit", "a unit"),
+        ("bus", "a bus"),
+        ("", ""),
     ],
 )
 def test_articles(words, result):

@@ -6,6 +6,7 @@ import csv
 import email
 import hashlib
 import json
+import stat
 import subprocess
 import sys
 import venv
@@ -79,6 +80,20 @@ def test_the_record_is_correct_and_nothing_is_installed(folder, name):
 def test_the_levels_equal_those_of_the_packages():
     assert cuda.bindings.__version__ == shims.BINDINGS_LEVEL
     assert cuda.core.__version__ == shims.CORE_LEVEL
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_have_the_earliest_date_and_the_mode_of_any_user(folder, name):
+    with zipfile.ZipFile(folder / name) as archive:
+        entries = archive.infolist()
+    assert {entry.date_time for entry in entries} == {(1980, 1, 1, 0, 0, 0)}
+    assert {stat.filemode(entry.external_attr >> 16) for entry in entries} == {"-rw-r--r--"}
+
+
+def test_the_folder_is_created_with_its_parents(tmp_path, capsys):
+    assert shims.main(arguments(str(tmp_path / "a" / "b"))) == 0
+    assert shims.main(arguments(str(tmp_path / "a" / "b"))) == 0
+    assert len(list((tmp_path / "a" / "b").iterdir())) == 3
 
 
 def test_the_wheels_are_reproducible(folder, tmp_path, capsys):

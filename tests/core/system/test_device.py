@@ -13,6 +13,7 @@ from cuda.core import Device as CudaDevice
 from cuda.core import emulation, system
 from cuda.core.system import _nvml_context, typing
 from cuda.core.system._device import _words
+from cuda.core.system._numbers import brand_name
 
 NUMBER = (int, lambda value: value >= 0)
 TEXT = (str, lambda value: value == value.strip() and value)
@@ -447,13 +448,24 @@ def test_a_set_of_processors_has_a_bit_for_each(monkeypatch, processors, words):
 
 
 def test_a_thread_can_be_bound_near_a_device(nvml_device, in_new_thread):
+    allowed = os.sched_getaffinity(0)
+
     def stay_near():
+        os.sched_setaffinity(0, {min(allowed)})
         nvml_device.set_cpu_affinity()
         near = os.sched_getaffinity(0)
         nvml_device.clear_cpu_affinity()
         return near
 
-    assert in_new_thread(stay_near) <= set(range(os.cpu_count()))
+    assert in_new_thread(stay_near) == allowed & set(nvml_device.get_cpu_affinity())
+
+
+@pytest.mark.parametrize("number", sorted({int(member) for member in nvml.BrandType}))
+def test_a_product_line_has_a_name_of_nvml(number):
+    names = [name for name, member in nvml.BrandType.__members__.items() if member == number]
+    is_known = not {"UNKNOWN", "COUNT"} & set(names)
+    text = brand_name(number).upper().replace(" ", "_")
+    assert text in names if is_known else text == "UNKNOWN"
 
 
 def test_nvlinks(nvml_device):

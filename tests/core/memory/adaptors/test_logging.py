@@ -244,6 +244,14 @@ def test_lines_are_written_at_exit(tmp_path, ending, actions):
     assert [row[2] for row in rows(path)] == actions
 
 
+def test_a_free_after_the_flush_at_exit_is_written(tmp_path):
+    """Functions that a program registers first run last."""
+    path = tmp_path / "log.csv"
+    last = "import atexit, os; atexit.register(lambda: (buffer.close(), os._exit(0)))\n"
+    subprocess.run([sys.executable, "-c", last + PROGRAM, path], check=True, timeout=300)
+    assert [row[2] for row in rows(path)] == [*ALL, "free"]
+
+
 FORK = """
 import gc, os, sys
 from cuda.core import Device, DeviceMemoryResource, LoggingMemoryResource

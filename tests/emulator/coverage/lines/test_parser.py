@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions and statements that the parser of CUDA C++ finds, and where they are."""
 
+import ast
+
 import pytest
 
-from halfwarp.coverage.statements import Parser
-from halfwarp.coverage.tokens import Source
+from halfwarp.coverage.literals import _is_text
+from halfwarp.coverage.statements import Parser, _has_type, _is_executable
+from halfwarp.coverage.tokens import Source, _is_balanced
 
 
 def functions_in(text):
@@ -317,3 +320,53 @@ def test_alternatives_that_no_compiler_reads_are_left_out(text, expected):
     tokens = Source(f"{text}\n").tokens
     words = [token.text.split()[0] if token.kind == "condition" else token.text for token in tokens]
     assert "".join(words) == "".join(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_executable", "has_type"),
+    [
+        ("using t = int", False, True),
+        ("int a", False, True),
+        ("int a = 1", True, True),
+        ("a::b c", False, True),
+        ("a<int> b[2]", False, True),
+        ("int* a", False, True),
+        ("f(x)", True, False),
+        ("a", True, False),
+        ("a::b", True, False),
+        ("a + b", True, False),
+        ("1", True, False),
+        ("return", True, False),
+    ],
+)
+def test_declarations_and_expressions(text, is_executable, has_type):
+    tokens = Source(text).tokens
+    assert _is_executable(tokens) == is_executable
+    assert _has_type(tokens) == has_type
+
+
+def test_nothing_is_not_executable():
+    assert _is_executable([]) is False
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("f(x[1]) {}", True), ("f(", False), ("f)", False), ("f(])", False)]
+)
+def test_brackets_that_belong_together(text, expected):
+    assert _is_balanced(Source(text).tokens) is expected
+
+
+@pytest.mark.parametrize(
+    ("literal", "expected"),
+    [
+        ("'__device__ {'", True),
+        ("b'__device__ {'", True),
+        ("f'__global__ {{ {x}'", True),
+        ("'__device__'", False),
+        ("'{'", False),
+        ("5", False),
+        ("x", False),
+    ],
+)
+def test_a_literal_with_a_mark_and_a_brace_may_be_a_kernel(literal, expected):
+    assert _is_text(ast.parse(literal).body[0].value) is expected
