@@ -91,6 +91,24 @@ TEST_F(barriers, in_loops_are_skipped_in_some_rounds) {
   EXPECT_EQ(of("setp.lt.u32 p, t, 32; @p bra E; " + loop("1") + " E:"), strings{});
 }
 
+// A barrier in a called function counts as the kernel's call.
+TEST_F(barriers, in_called_functions_are_skipped) {
+  const std::string functions =
+      ".func inner() { bar.sync 0; ret; }\n.func middle() { call.uni inner, (); ret; }\n"
+      ".func outer() { call.uni middle, (); ret; }\n.shared .align 16 .b8 s[1024];\n";
+  for (const std::string name : {"inner", "middle", "outer"}) {
+    m.load(kernel("mov.u32 u, s; mad.lo.u32 u, t, 4, u; setp.lt.u32 p, t, 32; @p bra A; call.uni " +
+                      name + ", (); A: st.shared.u32 [u], t; ret;",
+                  functions));
+    const auto result = m.run("k", {1}, {64}, x, y);
+    ASSERT_EQ(result.findings.size(), 1u) << name;
+    EXPECT_EQ(result.findings[0].detail, skip);
+    EXPECT_EQ(result.findings[0].instruction.find("call.uni " + name), 0u)
+        << result.findings[0].instruction;
+    EXPECT_EQ(result.findings[0].count, 32u);
+  }
+}
+
 // ---- clusters
 
 TEST_F(barriers, of_a_cluster_are_skipped) {
