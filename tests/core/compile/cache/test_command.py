@@ -5,15 +5,16 @@ import subprocess
 import sys
 
 import pytest
+from cuda.core.compile.cache import command
 from cuda.core.utils import FileStreamProgramCache
 
 
 @pytest.fixture(params=["halfwarp", "cuda.core"])
 def run(request):
     def run(*arguments, **environment):
-        command = [sys.executable, "-m", request.param, "cache", *map(str, arguments)]
+        words = [sys.executable, "-m", request.param, "cache", *map(str, arguments)]
         return subprocess.run(
-            command, capture_output=True, text=True, check=False, env=environment or None
+            words, capture_output=True, text=True, check=False, env=environment or None
         )
 
     return run
@@ -78,3 +79,60 @@ def test_a_folder_without_a_cache_is_left_unchanged(run, tmp_path, make):
         done = run(path, *arguments)
         assert done.returncode == 1 and "is not a program cache" in done.stderr
     assert path.exists() == existed and not (path / "entries").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0", 0),
+        (" 12 ", 12),
+        ("3k", 3 * 1024),
+        ("5M", 5 * 1024**2),
+        ("2g", 2 * 1024**3),
+        ("1T", None),
+        ("K", None),
+        ("-1", None),
+        ("1.5M", None),
+        ("", None),
+    ],
+)
+def test_sizes_have_binary_units(text, number):
+    assert command._bytes_of(text) == number
+
+
+class TestStatus:
+    """The status is 1 if the command complains, and else 0."""
+
+    def test_a_cache_is_shown_and_pruned(self, root, capsys):
+        assert command.main(str(root), None, False) == 0
+        assert "removed" not in capsys.readouterr().out
+        assert command.main(str(root), "1G", False) == 0
+        assert capsys.readouterr().out.startswith("removed 0 of 3\n")
+
+    def test_no_cache_of_the_user_is_no_error(self, monkeypatch, tmp_path, capsys):
+        monkeypatch.setattr(command, "program_cache_folder", lambda: str(tmp_path))
+        assert command.main(None, None, False) == 0
+        assert capsys.readouterr().out == f"{tmp_path}: no cache exists yet\n"
+
+    @pytest.mark.parametrize(
+        ("prune", "clear", "message"),
+        [
+            ("1M", True, "--prune and --clear exclude each other"),
+            ("0", True, "--prune and --clear exclude each other"),
+            ("x", False, "--prune requires a number of bytes such as 50M, got 'x'"),
+        ],
+    )
+    def test_wrong_arguments(self, root, capsys, prune, clear, message):
+        assert command.main(str(root), prune, clear) == 1
+        assert capsys.readouterr().err == f"halfwarp cache: {message}\n"
+
+    def test_a_folder_that_is_no_cache_or_cannot_be_read(self, root, tmp_path, capsys, monkeypatch):
+        assert command.main(str(tmp_path / "absent"), None, False) == 1
+        assert "is not a program cache" in capsys.readouterr().err
+
+        def fail(path):
+            raise PermissionError("no access")
+
+        monkeypatch.setattr(command, "FileStreamProgramCache", fail)
+        assert command.main(str(root), None, False) == 1
+        assert capsys.readouterr().err == "halfwarp cache: no access\n"
