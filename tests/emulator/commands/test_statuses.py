@@ -142,3 +142,37 @@ class TestReports:
         monkeypatch.setattr(coverage_script, "measure", lambda run: 40 + run())
         options = ["--cov"] if is_measured else []
         assert command.main(["run", *options, str(script)]) == (40 if is_measured else 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("--devices 3 exec a b", "exec --devices 3 a b"),
+        ("--devices=3 run a", "run --devices=3 a"),
+        ("--devices 3 walk exec", "--devices 3 walk exec"),
+        ("--devices 3", "--devices 3"),
+        ("run a --devices 3", "run a --devices 3"),
+    ],
+)
+def test_options_before_the_command_move_behind_it(given, expected):
+    assert command.options_after_command(given.split()) == expected.split()
+
+
+def test_the_list_of_executed_ptx_is_an_option_of_a_program(monkeypatch):
+    monkeypatch.setattr(command, "run_program", lambda arguments: ["ran", *arguments])
+    result = command.main(["--fidelity", "program", "argument"])
+    assert result == ["ran", "--fidelity", "1", "program", "argument"]
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [(None, 0), (SystemExit(), 0), (SystemExit(0), 0), (SystemExit(4), 4), (KeyError("k"), 1)],
+)
+def test_a_guarded_script_has_a_status(capsys, end, status):
+    def run_path(script, run_name):
+        assert (script, run_name) == ("script.py", "__main__")
+        if end is not None:
+            raise end
+
+    assert command.run_guarded(run_path, "script.py") == status
+    assert ("KeyError: 'k'" in capsys.readouterr().err) is isinstance(end, KeyError)
