@@ -145,7 +145,7 @@ class TestReports:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("arguments", "expected"),
     [
         ("--devices 3 exec a b", "exec --devices 3 a b"),
         ("--devices=3 run a", "run --devices=3 a"),
@@ -154,8 +154,8 @@ class TestReports:
         ("run a --devices 3", "run a --devices 3"),
     ],
 )
-def test_options_before_the_command_move_behind_it(given, expected):
-    assert command.options_after_command(given.split()) == expected.split()
+def test_options_before_the_command_move_behind_it(arguments, expected):
+    assert command.options_after_command(arguments.split()) == expected.split()
 
 
 def test_the_list_of_executed_ptx_is_an_option_of_a_program(monkeypatch):
