@@ -71,7 +71,7 @@ class Failures:
 
 
 def with_failure(call, number):
-    """Call a function, one of whose allocations fails: that of the number, if there is one."""
+    """Call a function, one of whose allocations fails if a number selects it."""
     remove = _testcapi.remove_mem_hooks
     if number is not None:
         _testcapi.set_nomemory(number, number + 1)

@@ -51,10 +51,10 @@ def found_arguments(library, module, call, names):
         try:
             call(*values)
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-            found = re.search(r"argument '(\w+)': ", str(error))
-            if not found or at[found[1]] + 1 == len(objects):
+            matched = re.search(r"argument '(\w+)': ", str(error))
+            if not matched or at[matched[1]] + 1 == len(objects):
                 return values
-            at[found[1]] += 1
+            at[matched[1]] += 1
         except Exception:
             return values
         else:
@@ -82,12 +82,12 @@ def raising_functions(library):
 
 
 def structs_by_name(module):
-    found = {}
+    structs = {}
     for name, cls in sorted(inspect.getmembers(module, inspect.isclass)):
         with contextlib.suppress(TypeError):
             if hasattr(cls, "from_ptr"):
-                found[name] = cls()
-    return found
+                structs[name] = cls()
+    return structs
 
 
 def structs_of(library):

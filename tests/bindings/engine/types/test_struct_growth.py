@@ -87,8 +87,8 @@ def attributes(count, attributes, values, pointer):
 put("cuPointerGetAttributes", attributes, ctypes.c_uint, Pointer, Pointer, ctypes.c_uint64)
 Tokens = driver.CUDA_POINTER_ATTRIBUTE_P2P_TOKENS
 tokens = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_P2P_TOKENS
-found = [each.p2pToken for each in driver.cuPointerGetAttributes(3, [tokens] * 3, 1)[1]]
-assert len(set(found)) == 3 and 0xABABABABABABABAB not in found
+passed = [each.p2pToken for each in driver.cuPointerGetAttributes(3, [tokens] * 3, 1)[1]]
+assert len(set(passed)) == 3 and 0xABABABABABABABAB not in passed
 """,
 }
 

@@ -397,13 +397,13 @@ def test_a_launch_checks_a_config_that_is_older_than_the_device(run_python):
 
 
 class Extents:
-    """A sequence that says one length and has another."""
+    """A sequence that reports one length and has another."""
 
-    def __init__(self, said, items):
-        self.said, self.items, self.reads = said, items, 0
+    def __init__(self, length, items):
+        self.length, self.items, self.reads = length, items, 0
 
     def __len__(self):
-        return self.said
+        return self.length
 
     def __getitem__(self, at):
         self.reads += 1
@@ -412,12 +412,12 @@ class Extents:
 
 @pytest.mark.parametrize("field", ["grid", "cluster", "block"])
 @pytest.mark.parametrize(
-    ("said", "items", "reads"),
+    ("length", "items", "reads"),
     [(4, (1,), 0), (2**62, (1,), 0), (3, (1, 1, 1, 1), 5), (1, (1,) * 9, 10)],
 )
-def test_a_sequence_of_more_than_three_extents_is_refused(field, said, items, reads):
+def test_a_sequence_of_more_than_three_extents_is_refused(field, length, items, reads):
     """A long one is refused unread."""
-    extents = Extents(said, items)
+    extents = Extents(length, items)
     with pytest.raises(ValueError, match=rf"LaunchConfig.{field} must be .* up to 3 ints"):
         LaunchConfig(**{"grid": 1, "block": 1, field: extents})
     assert extents.reads == reads
