@@ -50,7 +50,9 @@ PyObject* names_of(const library& lib, const function& f) {
   return publish(cached, names);
 }
 
-// Returns the position of a keyword, -1 if the function has no such parameter, -2 on error.
+constexpr int unknown_keyword = -2;
+
+// Returns the position of a keyword, `unknown_keyword`, or `failed`.
 int position_of(PyObject* names, PyObject* keyword) {
   int n = int(PyTuple_GET_SIZE(names));
   for (int i = 0; i < n; ++i)
@@ -58,9 +60,9 @@ int position_of(PyObject* names, PyObject* keyword) {
   for (int i = 0; i < n; ++i) {
     int order = PyUnicode_Compare(PyTuple_GET_ITEM(names, i), keyword);
     if (order == 0) return i;
-    if (order == -1 && PyErr_Occurred()) return -2;
+    if (order == -1 && PyErr_Occurred()) return failed;
   }
-  return failed;
+  return unknown_keyword;
 }
 
 bool bind_keywords(const library& lib, const function& f, PyObject* const* values,
@@ -70,8 +72,8 @@ bool bind_keywords(const library& lib, const function& f, PyObject* const* value
   for (Py_ssize_t j = 0; j < PyTuple_GET_SIZE(keywords); ++j) {
     PyObject* keyword = PyTuple_GET_ITEM(keywords, j);
     int i = position_of(names, keyword);
-    if (i == -2) return false;
-    if (i < 0)
+    if (i == failed) return false;
+    if (i == unknown_keyword)
       return raise_error(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
                          f.name.c_str(), keyword);
     if (bound[i])
@@ -104,7 +106,7 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
   }
   frame c{lib, f, args};
   int rejected = convert(c);
-  if (rejected >= 0) return raise_for_argument(f, c.param_at(rejected));
+  if (rejected != none_rejected) return raise_for_argument(f, c.param_at(rejected));
   const handwritten_steps& special = lib.handwritten_of(f);
   if (special.before && !special.before(c)) return nullptr;
   word result = c.skips_call ? 0 : invoke(c);

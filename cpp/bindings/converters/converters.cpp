@@ -43,13 +43,13 @@ int convert(frame& c) {
     const param& p = c.param_at(i);
     if (!tables.prepare[int(p.k)](c, i, p)) return i;
   }
-  if (!(c.f.f & second_pass)) return failed;
+  if (!(c.f.f & second_pass)) return none_rejected;
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
     preparer complete = tables.complete[int(p.k)];
     if (complete && !complete(c, i, p)) return i;
   }
-  return failed;
+  return none_rejected;
 }
 
 int make_outputs(frame& c, PyObject** values) {

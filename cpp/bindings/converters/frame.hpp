@@ -88,7 +88,9 @@ struct frame : frame_words<max_parameters>, frame_objects<max_parameters>, frame
   bool skips_call = false;  // the handwritten step has set the outputs already
 };
 
-// Converts the arguments of a call. Returns the C position of a rejected one, else -1.
+constexpr int none_rejected = -1;
+
+// Converts the arguments of a call. Returns the C position of a rejected one, or `none_rejected`.
 int convert(frame& c);
 
 // Creates the objects of all outputs in order. Returns their number, -1 with an error set.
