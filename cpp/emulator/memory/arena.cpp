@@ -65,7 +65,6 @@ std::uint64_t arena::footprint(block of) const noexcept {
 }
 
 std::optional<address> arena::allocate(std::uint64_t size, std::uint64_t alignment_bytes) {
-  if (size > bytes_) return std::nullopt;
   for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
     auto [begin, bytes] = *gap;
     address base = round_up(begin, alignment_bytes);

@@ -92,7 +92,6 @@ void address_space::unmap(address first, std::uint64_t bytes) {
   });
   virtual_->unmap(first, bytes);
   generation_.fetch_add(1, std::memory_order_acq_rel);
-  lock.unlock();
 }
 
 void address_space::set_mapping_access(address first, std::uint64_t bytes, int from,

@@ -249,6 +249,25 @@ TEST_F(address_spaces, the_generation_changes_when_memory_becomes_inaccessible) 
   before = space.generation();
   space.unregister_host(values.data());
   EXPECT_NE(space.generation(), before);
+  for (const bool is_enabled : {true, false}) {
+    before = space.generation();
+    space.set_peer_access(1, 0, is_enabled);
+    EXPECT_NE(space.generation(), before) << is_enabled;
+    before = space.generation();
+    space.set_pool_access(0, 1, is_enabled);
+    EXPECT_NE(space.generation(), before) << is_enabled;
+  }
+}
+
+TEST_F(address_spaces, windows_lie_behind_the_arenas_and_apart) {
+  const address end = space.device_arena_base(1) + 2 * arena_bytes;  // the host's is the last one
+  EXPECT_EQ(space.device_arena_base(1) - space.device_arena_base(0), arena_bytes);
+  EXPECT_GE(space.shared_window(), end);
+  EXPECT_GE(space.local_window(), space.shared_window() + window_bytes);
+  const address reserved = space.reserve_virtual(1 << 21, 1 << 21, 0).value();
+  EXPECT_GE(reserved, space.local_window() + window_bytes);
+  EXPECT_FALSE(space.register_host(reinterpret_cast<void*>(space.local_window()), 4, 0, 1));
+  EXPECT_FALSE(space.register_host(reinterpret_cast<void*>(space.shared_window()), 4, 0, 1));
 }
 
 }  // namespace

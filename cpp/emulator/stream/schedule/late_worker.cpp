@@ -43,7 +43,8 @@ void scheduler::demand_all() {
 
 // Returns a number below `count`.
 std::uint64_t scheduler::choose(std::uint64_t count) {
-  const std::uint64_t number = count > 1 ? take_choice() : 0;
+  if (count < 2) return 0;
+  const std::uint64_t number = take_choice();
   return number ? random_number(seed_, number) % count : 0;
 }
 

@@ -46,5 +46,30 @@ TEST(cluster, ends_the_memory_of_each_block) {
   EXPECT_EQ(result.fault->kind, report::fault_kind::out_of_bounds);
 }
 
+// All lanes arrive together, and each part of the warp waits for itself.
+TEST(cluster, passes_the_parts_of_a_warp_that_wait_apart) {
+  for (std::uint32_t first = 1; first < 32; ++first) {
+    machine m;
+    m.cluster = {2};
+    m.load(
+        ".visible .entry k(.param .u64 out, .param .u32 first) { .reg .b64 o; .reg .pred p;\n"
+        ".reg .b32 t, v, f, r; ld.param.u64 o, [out]; ld.param.u32 f, [first];\n"
+        "mov.u32 t, %tid.x; mov.u32 r, %cluster_ctarank; mad.lo.u32 v, r, 32, t;\n"
+        "mad.wide.u32 o, v, 4, o; setp.lt.u32 p, t, f;\n"
+        "barrier.cluster.arrive; @p bra low;\n"
+        "barrier.cluster.wait; atom.global.add.u32 v, [o], 1; bra end;\n"
+        "low: barrier.cluster.wait; atom.global.add.u32 v, [o], 16;\n"
+        "end: barrier.cluster.arrive; barrier.cluster.wait; atom.global.add.u32 v, [o], 256;\n"
+        "ret; }");
+    const memory::address out = m.upload(std::vector<std::uint32_t>(64));
+    const auto result = m.run("k", {2}, {32}, out, first);
+    ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+    const auto sums = m.download<std::uint32_t>(out, 64);
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      EXPECT_EQ(sums[i], i % 32 < first ? 272u : 257u) << first << " " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace halfwarp::tests

@@ -218,6 +218,29 @@ TEST_F(lock_cycles, include_threads_that_wait_for_no_lock) {
   }
 }
 
+// Lanes 0 and 1 wait for each other at two instructions. Two other warps have a cycle of locks.
+TEST_F(lock_cycles, are_found_behind_lanes_that_wait_for_each_other_alone) {
+  m.load(
+      kernel("setp.lt.u32 q, i, 2; @q bra pair; rem.u32 w, i, 32; setp.ne.u32 q, w, 0;\n"
+             "@q exit; xor.b32 w, i, 96; mul.wide.u32 t, w, 4; add.u64 next, locks, t;\n" +
+             take_by_cas("own", "first") + "mov.u32 n, 2;\n" + meet +
+             take_by_cas("next", "second") + release_by_exch("next") + release_by_exch("own") +
+             "exit;\npair: setp.eq.u32 q, i, 0; @q bra left;\n"
+             "vote.sync.any.pred p, q, 3; exit;\nleft: bar.warp.sync 3;\n"));
+  const auto f = fault({1}, {96}, 1, 96);
+  EXPECT_EQ(f.kind, fault_kind::lock_cycle) << report::full_text(f);
+  EXPECT_EQ(f.thread[0], 32u);
+}
+
+// Block 0 holds the lock at the barrier of the cluster. What it waits for is not known.
+TEST_F(lock_cycles, exclude_threads_at_the_barrier_of_a_cluster) {
+  m.cluster = {2};
+  m.load(kernel("setp.eq.u32 q, i, 1; @q bra other;\n" + take_by_cas("locks", "first") +
+                "barrier.cluster.arrive; barrier.cluster.wait;\n" + release_by_exch("locks") +
+                "exit;\nother:\n" + take_by_cas("locks", "second")));
+  never_ends({2}, {1}, 1, 2);
+}
+
 TEST_F(lock_cycles, locks_in_shared_memory_count) {
   std::string shared =
       ".shared .align 4 .b32 s[64]; .reg .b32 o; mov.u32 i, %tid.x; mov.u32 n, %ntid.x;\n"
