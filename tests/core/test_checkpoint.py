@@ -191,11 +191,16 @@ def test_a_refusal_of_the_driver_names_the_call(own_process, emulation, call):
     assert own_process.state == "running"
 
 
-def test_an_older_driver_is_refused_with_its_version(monkeypatch):
+@pytest.mark.parametrize(("version", "is_accepted"), [(12079, False), (12080, True)])
+def test_drivers_before_12_8_are_refused(emulation, monkeypatch, version, is_accepted):
     import cuda.core._core as core
 
     checkpoint._get_driver.cache_clear()
-    monkeypatch.setattr(core, "cuda_driver_version", lambda: 12070)
-    with pytest.raises(RuntimeError, match="not supported by the installed NVIDIA driver"):
-        checkpoint.Process(1).unlock()
+    monkeypatch.setattr(core, "cuda_driver_version", lambda: version)
+    if is_accepted:
+        assert checkpoint.Process(os.getpid()).state == "running"
+    else:
+        text = "not supported by the installed NVIDIA driver.* CUDA 12.8 or newer"
+        with pytest.raises(RuntimeError, match=text):
+            checkpoint.Process(1).unlock()
     checkpoint._get_driver.cache_clear()

@@ -177,6 +177,31 @@ def test_a_driver_without_a_resource_is_named(device, monkeypatch, version, reso
         getattr(device.resources, resource)
 
 
+@pytest.mark.parametrize(
+    ("version", "function"),
+    [
+        ((12, 4, 0), "cuDevSmResourceSplitByCount"),
+        ((13, 0, 9), "cuDevSmResourceSplitByCount"),
+        ((13, 1, 0), "cuDevSmResourceSplit"),
+    ],
+)
+def test_a_split_uses_the_function_of_the_driver(
+    device, monkeypatch, emulation, unit, version, function
+):
+    monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: version)
+    whole = device.resources.sm
+    with (
+        emulation.inject(function, error="CUDA_ERROR_UNKNOWN"),
+        pytest.raises(CUDAError, match=rf"\[{function}\]"),
+    ):
+        whole.split({"count": unit})
+
+
+def test_the_workqueue_is_known_to_drivers_of_13_1(device, monkeypatch):
+    monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 1, 0))
+    assert device.resources.workqueue is not None
+
+
 def test_the_driver_refuses_a_modified_struct(device, sm, unit):
     groups, _ = sm.split({"count": unit})
     numbers = (ctypes.c_uint * 3).from_address(groups[0].handle + 96)  # of CUdevSmResource
