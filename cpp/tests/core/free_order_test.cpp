@@ -260,6 +260,24 @@ TEST_F(free_order_test, one_free_waits_for_another) {
   EXPECT_STREQ(result.function, "a fake");  // as the table names its functions
 }
 
+TEST_F(free_order_test, a_free_of_a_reset_context_waits_for_none_and_none_for_it) {
+  const free_order of_reset{stream};
+  ++fake().context_id;
+  const context_handle created = retain_primary_context(0);
+  fake().current = created.raw();
+  const stream_handle second = create_stream(created, CU_STREAM_NON_BLOCKING, 0);
+  const stream_handle third = create_stream(created, CU_STREAM_NON_BLOCKING, 0);
+  const free_order order{second}, later{third};
+  ASSERT_TRUE(of_reset.needs_no_free());
+  ASSERT_FALSE(order.needs_no_free());
+  fake().calls.clear();
+  EXPECT_EQ(of_reset.make_wait(order).code, CUDA_SUCCESS);
+  EXPECT_EQ(order.make_wait(of_reset).code, CUDA_SUCCESS);
+  EXPECT_EQ(fake().count("cuStreamWaitEvent"), 0);
+  EXPECT_EQ(order.make_wait(later).code, CUDA_SUCCESS);
+  EXPECT_EQ(fake().count("cuStreamWaitEvent"), 1);
+}
+
 TEST_F(free_order_test, the_legacy_stream_of_one_context_needs_no_wait) {
   const free_order order{stream_of(nullptr)};
   order.make_wait(stream_of(CU_STREAM_LEGACY));

@@ -323,6 +323,15 @@ TEST_F(pool_test, streams_refer_to_no_destroyed_pool) {
   EXPECT_EQ(hung_up, 1);
 }
 
+// An event that is left is a live object at the end of the test.
+TEST_F(pool_test, the_lists_of_default_streams_are_destroyed_with_the_pool) {
+  for (const CUstream raw : {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD}) {
+    const stream_handle default_stream = stream_of(raw);
+    EXPECT_FALSE(pool->free_on_this_thread(*grow(2 * mib, 1, default_stream), default_stream));
+  }
+  EXPECT_EQ(testing::live("event"), testing::counted_as(2));
+}
+
 // The addresses in use; no two blocks may overlap.
 class live_ranges {
  public:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from collections import Counter
 
 import pytest
 from cuda.core import CUDAError, launch
@@ -297,6 +298,35 @@ class TestCallbacks:
         stream.sync()
         assert graphs.pop().is_closed
         graph.instantiate().close()  # the driver defers the destruction inside a callback
+
+    @pytest.mark.parametrize(
+        ("function", "kind"),
+        [("cuGraphDestroy", "graph"), ("cuGraphExecDestroy", "executable graph")],
+    )
+    @pytest.mark.parametrize(
+        ("following", "difference"),
+        [
+            ("creation", {"graph": 1}),
+            ("graph", {"graph": -1}),
+            ("executable", {"executable graph": -1}),
+        ],
+    )
+    def test_the_next_creation_or_destruction_repeats_a_refused_one(
+        self, graph, emulation, function, kind, following, difference
+    ):
+        """A driver permits no destruction inside a callback of another graph."""
+        refused = {"cuGraphDestroy": GraphDefinition(), "cuGraphExecDestroy": graph.instantiate()}
+        objects = {"graph": GraphDefinition(), "executable": graph.instantiate()}
+        before = Counter(each.kind for each in emulation.leaks())
+        with emulation.inject(function, error="CUDA_ERROR_NOT_PERMITTED"):
+            del refused[function]
+        assert Counter(each.kind for each in emulation.leaks()) == before
+        objects.pop(following, None)
+        created = GraphDefinition() if following == "creation" else None
+        before.update(difference)
+        before[kind] -= 1
+        assert Counter(each.kind for each in emulation.leaks()) == before
+        del created
 
     def test_a_callback_in_a_graph_of_its_own(self, device, stream):
         """Objects that only the launch retains are destroyed while it runs."""

@@ -107,6 +107,37 @@ del buffer, second, other, resource
     peer.run(source, resource=resource, buffer=buffer, descriptor=buffer.ipc_descriptor)
 
 
+LAST_FREE = """
+from cuda.core import Buffer, CUDAError, emulation
+streams = [device.create_stream() for _ in range(count)]
+for each in [*streams, *streams]:
+    Buffer.from_ipc_descriptor(resource, descriptor, stream=each).close(each)
+result = None
+with emulation.inject(
+    "cuStreamWaitEvent", nth=nth, error="CUDA_ERROR_UNKNOWN", optional=True
+):
+    try:
+        buffer.close(stream)
+    except CUDAError as error:
+        result = error.where
+stream.sync()
+for each in streams:
+    each.close()
+resource.close()
+del buffer, resource, each, streams
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("is_further", [False, True])
+def test_the_last_free_waits_once_for_each_stream_of_the_earlier_ones(
+    peer, emulation, resource, buffer, count, is_further
+):
+    objects = {"resource": resource, "buffer": buffer, "descriptor": buffer.ipc_descriptor}
+    refused = peer.run(LAST_FREE, count=count, nth=count + is_further, **objects)
+    assert refused == (None if is_further else "cuStreamWaitEvent")
+
+
 def test_a_buffer_sent_back_refers_to_the_same_memory(peer, resource, buffer, stream):
     back = peer.run("result = buffer", resource=resource, buffer=buffer)
     assert back == buffer
