@@ -107,13 +107,12 @@ class EntryFiles:
         A failure preserves the previous file and leaves no temporary file.
         """
         path = self.path(digest)
-        for attempt in range(ATTEMPTS):
+        for _ in range(ATTEMPTS - 1):
             try:
                 return self._write_once(path, content)
             except FileNotFoundError:
-                if attempt == ATTEMPTS - 1:
-                    raise
-        return None
+                continue
+        return self._write_once(path, content)
 
     def remove(self, digest):
         """Remove a file; return its size, or None if it does not exist."""

@@ -63,6 +63,26 @@ def test_a_file_that_windows_keeps_open_is_not_replaced(files, monkeypatch):
     assert files.write(DIGEST, b"newer") == (5, 3)
 
 
+@pytest.mark.parametrize(("failures", "is_written"), [(49, True), (50, False)])
+def test_a_write_has_fifty_attempts(files, monkeypatch, failures, is_written):
+    real, attempts = os.replace, []
+
+    def replace(temporary, path):
+        attempts.append(path)
+        if len(attempts) <= failures:
+            raise FileNotFoundError(errno.ENOENT, "another process removed the folder", path)
+        real(temporary, path)
+
+    monkeypatch.setattr(os, "replace", replace)
+    if is_written:
+        assert files.write(DIGEST, b"content") == (7, 0)
+    else:
+        with pytest.raises(FileNotFoundError, match="another process removed the folder"):
+            files.write(DIGEST, b"content")
+    assert attempts == [files.path(DIGEST)] * 50
+    assert os.listdir(files.temporary) == []
+
+
 def test_the_content_is_written_before_the_file_is_synchronized(files, monkeypatch):
     sizes = []
     monkeypatch.setattr(os, "fsync", lambda number: sizes.append(os.fstat(number).st_size))
@@ -249,8 +269,8 @@ class TestLimits:
 
 
 def test_a_new_clock_has_no_use(monkeypatch):
-    monkeypatch.setattr(time, "time_ns", lambda: 5)
-    assert (UseClock().latest(), UseClock().next()) == (0, 5)
+    monkeypatch.setattr(time, "time_ns", lambda: 1)
+    assert (UseClock().latest(), UseClock().next()) == (0, 1)
 
 
 def test_the_list_of_checked_files_is_bounded(tmp_path, monkeypatch):
