@@ -118,6 +118,17 @@ def test_a_fault_without_a_wait_is_found_at_the_end_of_the_test(run_pytest):
     assert re.search(r"\d (error|failed)", output)
 
 
+def test_work_that_runs_late_is_awaited_at_the_end_of_its_test(run_pytest):
+    output = run_pytest(
+        TRAP + "def test_broken():\n    trap()\ndef test_fine():\n    pass",
+        "--cuda-emulate",
+        "--cuda-mode=adversarial",
+    )
+    assert "a fault occurred in work that the test queued:" in output
+    assert re.search(r"ERROR .*test_broken - .*trap by kernel 'k'", output)
+    assert "2 passed, 1 error" in output
+
+
 def test_cuda_no_leaks_names_the_leaks(run_pytest):
     output = run_pytest(
         CALLS

@@ -87,6 +87,16 @@ def test_an_exception_keeps_its_contents_when_pickled(put, duplicate):
     assert other.__notes__ == caught.value.__notes__
 
 
+@pytest.mark.parametrize("duplicate", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
+@pytest.mark.parametrize("args", [(), ("other text",), ("text", 6)])
+def test_an_exception_keeps_arguments_that_were_replaced(duplicate, args):
+    error = nvjitlink.nvJitLinkError(6)
+    error.args = args
+    other = duplicate(error)
+    assert (other.args, str(other), other.status) == (args, str(error), 6)
+    assert vars(other) == vars(error)
+
+
 def test_users_may_derive_from_an_exception():
     class Mine(nvjitlink.nvJitLinkError):
         pass

@@ -314,6 +314,33 @@ class TestGrowth:
             buffer.fill(8, stream=stream)
             assert contents(buffer, stream, 4 * unit - 4) == b"\x08" * 4
 
+    def test_a_move_waits_for_the_context(self, resource, unit, emulation):
+        with resource.allocate(1) as buffer:
+            free = reserve_behind(buffer, unit)
+            at = buffer.handle
+            with (
+                emulation.inject("cuCtxSynchronize", error="CUDA_ERROR_UNKNOWN"),
+                pytest.raises(CUDAError, match=r"\[cuCtxSynchronize\]"),
+            ):
+                resource.modify_allocation(buffer, 3 * unit)
+            free()
+            assert (buffer.handle, buffer.size) == (at, unit)
+
+    def test_a_move_requires_no_context(self, run_python):
+        run_python("""
+from cuda.bindings import driver
+from cuda.core import VirtualMemoryResource
+resource = VirtualMemoryResource(0)
+with resource.allocate(1) as buffer:
+    at, unit = buffer.handle, buffer.size
+    error, reserved = driver.cuMemAddressReserve(unit, 0, at + unit, 0)
+    assert not error
+    resource.modify_allocation(buffer, 3 * unit)
+    assert buffer.handle != at and buffer.size == 3 * unit
+    assert driver.cuCtxGetCurrent()[1] == driver.CUcontext(0)
+    driver.cuMemAddressFree(reserved, unit)
+""")
+
     def test_all_extents_are_freed(self, device, resource, unit, emulation):
         before = device.memory_info.free
         buffer = resource.allocate(1)

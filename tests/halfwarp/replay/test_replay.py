@@ -8,6 +8,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cuda.core import (
@@ -126,6 +127,27 @@ def test_threads_and_streams_are_mapped_one_to_one(device, tmp_path):
         assert len(set(mapped.values())) == len(mapped)
     assert threading.get_ident() not in {each[0] for each in seen}
     assert [each[1] for each in seen[5:]] == [1, 1, 2]
+
+
+def test_memory_is_freed_on_the_stream_of_the_log(device):
+    freed = []
+    under_test = SimpleNamespace(
+        resource=CallbackMemoryResource(
+            lambda size, stream: 4096 * size,
+            lambda address, size, stream: freed.append((size, int(stream.handle))),
+        ),
+        reserved=lambda: (0, 0),
+        statistics=dict,
+    )
+    streams = [(1, 1), (1, 2), (2, 1), (2, 2)]  # of the allocation and of the free
+    recorded_calls = [
+        log.Call(0, 0, 1, action, size, size, pair[action == "free"])
+        for size, pair in enumerate(streams, 1)
+        for action in ("allocate", "free")
+    ]
+    outcome = calls.replay(recorded_calls, under_test, device)
+    assert freed == [(size, last) for size, (_, last) in enumerate(streams, 1)]
+    assert (outcome.unfreed, outcome.in_use, len(outcome.free_ns)) == (0, 0, 4)
 
 
 def test_a_failing_allocation_is_reported_and_the_rest_continues(recorded, capsys):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture, the advice and the texts of a replay, from measurements that are given."""
 
+import re
+
 import pytest
 
 from halfwarp.replay import advice, calls, log, text, timeline
@@ -45,6 +47,8 @@ def test_a_picture_without_memory_or_duration():
     picture = timeline.draw("nothing", [(5, 0, 0), (5, 0, 0)])
     assert "M90.0 320.0H90.0V320.0" in picture
     assert ">0 ns<" in picture
+    labels = re.findall('y="([0-9.]+)" text-anchor="end">([^<]* bytes?)<', picture)
+    assert labels == [("320.0", "0 bytes")] * 4 + [("40.0", "1 bytes")]
 
 
 def test_a_picture_of_one_nanosecond_with_more_in_use_than_reserved():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The log contains each call once, in order, in whole lines, whatever happens to the process."""
 
+import errno
 import gc
 import os
 import subprocess
@@ -16,6 +17,7 @@ from cuda.core import (
     LoggingMemoryResource,
     OutOfMemoryError,
 )
+from cuda.core.memory.adaptors.log_file import LogFile
 
 from tests.threads import run_together
 
@@ -250,6 +252,26 @@ def test_a_free_after_the_flush_at_exit_is_written(tmp_path):
     last = "import atexit, os; atexit.register(lambda: (buffer.close(), os._exit(0)))\n"
     subprocess.run([sys.executable, "-c", last + PROGRAM, path], check=True, timeout=300)
     assert [row[2] for row in rows(path)] == [*ALL, "free"]
+
+
+@pytest.mark.parametrize("has_stderr", [True, False])
+@pytest.mark.parametrize("last_call", [LogFile.write_at_once, LogFile.__del__])
+def test_an_incomplete_log_is_reported_to_stderr(
+    tmp_path, monkeypatch, capfd, last_call, has_stderr
+):
+    def refuse(*arguments):
+        raise OSError(errno.ENOSPC, "no space")
+
+    file = LogFile(tmp_path / "log.csv")
+    file.write("a line")
+    with monkeypatch.context() as changed:
+        changed.setattr(os, "write", refuse)
+        if not has_stderr:
+            changed.setattr(sys, "stderr", None)
+        last_call(file)
+    file.close()
+    text = f"halfwarp: the log {tmp_path / 'log.csv'} is incomplete: [Errno 28] no space\n"
+    assert capfd.readouterr() == ("", text if has_stderr else "")
 
 
 FORK = """

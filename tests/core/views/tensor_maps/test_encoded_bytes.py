@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor maps: bytes against the driver's encoders, enumerations against its header, and rules."""
 
+import ctypes
 import inspect
 
 import numpy as np
@@ -14,6 +15,8 @@ from cuda.core import (
 )
 from cuda.core.utils import StridedMemoryView
 from cuda.core.views.tensor_maps import tensor_map_options as options
+
+from ....bindings.function_tables import Replacements
 
 SHAPES = {3: (4, 8, 16), 4: (2, 4, 8, 16), 5: (2, 3, 4, 8, 16)}
 STEPS = (5, 4, 3, 2, 1)
@@ -111,6 +114,55 @@ def test_box_and_steps_have_the_bytes_of_the_driver(buffer):
     assert view.as_tensor_map(**arguments).__cuda_kernel_arg__() == encoded(expected)
     settings = TensorMapDescriptorOptions(**arguments)
     assert view.as_tensor_map(options=settings).__cuda_kernel_arg__() == encoded(expected)
+
+
+def test_wide_columns_have_the_arguments_of_the_driver(buffer):
+    """A function in place of the driver's, since the emulator encodes no such map."""
+
+    def encode(native, data_type, rank, address, extents, strides, lower, upper, *further):
+        channels, pixels, steps, *kinds = further
+        seen.append((data_type, rank, address, extents[:4], strides[:3], lower, upper))
+        seen.append((channels, pixels, steps[:4], *kinds))
+
+    seen, replacements = [], Replacements()
+    number, natural, pointer = ctypes.c_int, ctypes.c_uint, ctypes.POINTER
+    longs = pointer(ctypes.c_uint64)
+    replacements.put(
+        "cuTensorMapEncodeIm2colWide", encode,
+        ctypes.c_void_p, number, natural, ctypes.c_void_p, longs, longs, number, number, natural,
+        natural, pointer(natural), *[number] * 5,
+    )  # fmt: skip
+    try:
+        view = StridedMemoryView.from_buffer(buffer, (2, 4, 8, 16), dtype="f4")
+        TensorMapDescriptor._from_im2col_wide(
+            view, -3, 5, 8, 96, element_strides=(1, 2, 3, 4), interleave="INTERLEAVE_32B",
+            swizzle="SWIZZLE_128B", mode="W128", l2_promotion="L2_64B",
+            oob_fill="NAN_REQUEST_ZERO_FMA",
+        )  # fmt: skip
+    finally:
+        replacements.undo()
+    prefix = "CU_TENSOR_MAP_"
+    assert seen == [
+        (
+            driver.CUtensorMapDataType[f"{prefix}DATA_TYPE_FLOAT32"],
+            4,
+            int(buffer.handle),
+            [16, 8, 4, 2],
+            [64, 512, 2048],
+            -3,
+            5,
+        ),
+        (
+            8,
+            96,
+            [4, 3, 2, 1],
+            driver.CUtensorMapInterleave[f"{prefix}INTERLEAVE_32B"],
+            driver.CUtensorMapIm2ColWideMode[f"{prefix}IM2COL_WIDE_MODE_W128"],
+            driver.CUtensorMapSwizzle[f"{prefix}SWIZZLE_128B"],
+            driver.CUtensorMapL2promotion[f"{prefix}L2_PROMOTION_L2_64B"],
+            driver.CUtensorMapFloatOOBfill[f"{prefix}FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA"],
+        ),
+    ]
 
 
 def test_the_rules_of_wide_columns_are_named(buffer, emulation):
