@@ -2,10 +2,14 @@
 // Parts of products of matrices: rounding, matrices in shared memory, and the lanes of results.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
+#include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/matrix/rounding.hpp"
 #include "emulator/exec/matrix/shared_operand.hpp"
 #include "instructions/exact.hpp"
@@ -110,6 +114,114 @@ TEST(matrix_products, write_the_active_lanes) {
     }
   }
 }
+
+// A product of integers whose matrices have the same element everywhere.
+struct integer_form {
+  const char *shape, *kind;
+  int rows, depth, width;
+  int a_count() const { return rows * depth * width / 1024; }
+  int b_count() const { return depth * width / 128; }
+  int d_count() const { return rows / 4; }
+};
+constexpr integer_form integer_forms[] = {
+    {"m8n8k16", "8", 8, 16, 8}, {"m16n8k16", "8", 16, 16, 8}, {"m16n8k32", "8", 16, 32, 8},
+    {"m8n8k32", "4", 8, 32, 4}, {"m16n8k32", "4", 16, 32, 4}, {"m16n8k64", "4", 16, 64, 4},
+};
+
+std::string repeated_register(const std::string& name, int count) {
+  std::string list = "{" + name;
+  for (int n = 1; n < count; ++n) list += ", " + name;
+  return list + "}";
+}
+
+std::string numbered_registers(const std::string& name, int count) {
+  std::string list = "{" + name + "0";
+  for (int n = 1; n < count; ++n) list += ", " + name + std::to_string(n);
+  return list + "}";
+}
+
+// A kernel that replaces C by D in memory: a word of each lane for each register.
+std::string text_of(const integer_form& f, const std::string& types, bool is_saturating) {
+  const std::string d = numbered_registers("d", f.d_count());
+  std::string loads, stores;
+  for (int n = 0; n < f.d_count(); ++n) {
+    const std::string place = "[p+" + std::to_string(128 * n) + "]", name = std::to_string(n);
+    loads += "ld.global.b32 d" + name + ", " + place + ";";
+    stores += "st.global.b32 " + place + ", d" + name + ";";
+  }
+  return ".version 8.4\n.target sm_90\n.address_size 64\n"
+         ".visible .entry k(.param .u64 c, .param .u32 of_a, .param .u32 of_b) { .reg .b64 p, o;"
+         ".reg .b32 i, a, b, d<4>; ld.param.u64 p, [c]; ld.param.u32 a, [of_a];"
+         "ld.param.u32 b, [of_b]; mov.u32 i, %tid.x; mul.wide.u32 o, i, 4; add.u64 p, p, o;" +
+         loads + "mma.sync.aligned." + f.shape + ".row.col" + (is_saturating ? ".satfinite" : "") +
+         ".s32." + types + ".s32 " + d + ", " + repeated_register("a", f.a_count()) + ", " +
+         repeated_register("b", f.b_count()) + ", " + d + ";" + stores + "ret; }";
+}
+
+// Repeats the low bits of an element in a register.
+std::uint32_t repeated_element(int element, int width) {
+  const std::uint32_t low = static_cast<std::uint32_t>(element) & ((1u << width) - 1);
+  return low * (width == 8 ? 0x0101'0101u : 0x1111'1111u);
+}
+
+class integer_products : public testing::TestWithParam<exec::instruction_set> {
+ protected:
+  void SetUp() override {
+    if (!exec::is_available(GetParam())) GTEST_SKIP() << "not available on this processor";
+    exec::use_instruction_set(GetParam());
+  }
+  void TearDown() override { exec::use_instruction_set(exec::detected_instruction_set()); }
+
+  // Compares D with limited or wrapped sums, for accumulators around both limits.
+  static void compare(machine& m, const integer_form& f, int a, int b, bool is_saturating) {
+    using limits = std::numeric_limits<std::int32_t>;
+    const std::int64_t products = std::int64_t{a} * b * f.depth;
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(32 * f.d_count())), expected;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::int64_t near = static_cast<std::int64_t>(i % 8) - 4;
+      const std::int64_t base = i / 8 % 4 == 0   ? limits::min() - products
+                                : i / 8 % 4 == 1 ? limits::max() - products
+                                : i / 8 % 4 == 2 ? limits::min()
+                                                 : limits::max();
+      const std::int64_t c = std::clamp<std::int64_t>(base + near, limits::min(), limits::max());
+      const std::int64_t sum = c + products;
+      const std::int64_t limited = std::clamp<std::int64_t>(sum, limits::min(), limits::max());
+      words[i] = static_cast<std::uint32_t>(c);
+      expected.push_back(static_cast<std::uint32_t>(is_saturating ? limited : sum));
+    }
+    const memory::address c = m.upload(words);
+    const auto result =
+        m.run("k", {1}, {32}, c, repeated_element(a, f.width), repeated_element(b, f.width));
+    ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+    EXPECT_EQ(m.download<std::uint32_t>(c, words.size()), expected)
+        << f.shape << " " << a << " * " << b << (is_saturating ? " limited" : "");
+  }
+};
+
+TEST_P(integer_products, are_limited_to_words_or_wrap) {
+  for (const integer_form& f : integer_forms) {
+    for (const std::string type_of_a : {"s", "u"}) {
+      for (const std::string type_of_b : {"s", "u"}) {
+        for (const bool is_saturating : {false, true}) {
+          machine m;
+          m.load(text_of(f, type_of_a + f.kind + "." + type_of_b + f.kind, is_saturating));
+          const auto extremes = [&](const std::string& type) {
+            const int half = 1 << (f.width - 1);
+            return type == "s" ? std::array{-half, half - 1} : std::array{1, 2 * half - 1};
+          };
+          for (const int a : extremes(type_of_a)) {
+            for (const int b : extremes(type_of_b)) compare(m, f, a, b, is_saturating);
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(sets, integer_products,
+                         testing::Values(exec::instruction_set::baseline,
+                                         exec::instruction_set::x86_64_v3,
+                                         exec::instruction_set::x86_64_v4));
 
 }  // namespace
 }  // namespace halfwarp::tests

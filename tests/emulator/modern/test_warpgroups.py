@@ -291,14 +291,22 @@ def test_a_step_inside_a_pattern(swizzle):
     assert (result == accumulator_words(f32(a @ b.T + c), False)).all()
 
 
-def test_saturation():
-    form = Form("s8", "s32", 8, suffix=".satfinite")
-    a, b = np.full((ROWS, 32), 127), np.full((8, 32), 127)
-    c = np.full((ROWS, 8), 2**31 - 5)
-    first, da = image(a, "s8", 0, False, 0)
-    second, db = image(b, "s8", 0, False, B_AT)
+@pytest.mark.parametrize("kind", ["s8", "u8"])
+@pytest.mark.parametrize("suffix", ["", ".satfinite"])
+def test_sums_of_integers_beyond_a_word(kind, suffix):
+    """The columns of C are near both limits; the rows of A have both extremes."""
+    form = Form(kind, "s32", 8, suffix=suffix)
+    lowest, highest = (-128, 127) if kind == "s8" else (0, 255)
+    a, b = np.full((ROWS, 32), highest), np.full((8, 32), highest)
+    a[::2] = lowest
+    near = [-(2**31), 2**31 - 1, -(2**31) + 5, 2**31 - 6]
+    c = np.tile(np.array(near * 2), (ROWS, 1))
+    first, da = image(a, kind, 0, False, 0)
+    second, db = image(b, kind, 0, False, B_AT)
     result = run(form, product(form, "da", "1") + WAIT, (first, second), c, descriptors=(da, db))
-    assert (result == 2**31 - 1).all()
+    exact = a @ b.T + c
+    expected = np.clip(exact, -(2**31), 2**31 - 1) if suffix else (exact + 2**31) % 2**32 - 2**31
+    assert (result == accumulator_words(expected & 0xFFFFFFFF, False)).all()
 
 
 def test_bits_of_8_bit_floats():

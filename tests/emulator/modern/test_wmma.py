@@ -220,14 +220,24 @@ class TestEveryForm:
             assert (result == expected).all()
 
 
-def test_saturation():
-    product = Product("m16n16k16", "s8", "s32", saturates=".satfinite")
-    a, b = np.full((16, 16), 127), np.full((16, 16), 127)
-    c = np.full((16, 16), 2**31 - 5)
-    assert (product.run(a, b, c) == 2**31 - 1).all()
-    product.saturates = ""
-    wrapped = (2**31 - 5 + 16 * 127 * 127) - 2**32
-    assert (product.run(a, b, c) == wrapped).all()
+EXTREMES = {"s8": (-128, 127), "u8": (0, 255), "s4": (-8, 7), "u4": (0, 15)}
+INTEGERS = [p for p in FORMS if p.a in EXTREMES]
+
+
+@pytest.mark.parametrize("product", INTEGERS, ids=identity)
+@pytest.mark.parametrize("saturates", ["", ".satfinite"])
+def test_sums_of_integers_beyond_a_word(product, saturates):
+    """The columns of C are near both limits; the rows of A have both extremes."""
+    product = Product(product.shape, product.a, "s32", saturates=saturates)
+    extremes = np.array(EXTREMES[product.a])
+    a = np.repeat(extremes[np.arange(product.m) % 2], product.k).reshape(product.m, product.k)
+    b = np.full((product.k, product.n), extremes[1])
+    near = np.array([-(2**31), 2**31 - 1, -(2**31) + 5000, 2**31 - 5001])
+    c = np.tile(near[np.arange(product.n) % 4], (product.m, 1))
+    exact = a @ b + c
+    wrapped = (exact + 2**31) % 2**32 - 2**31
+    expected = np.clip(exact, -(2**31), 2**31 - 1) if saturates else wrapped
+    assert (product.run(a, b, c) == expected).all()
 
 
 def test_a_result_in_the_registers_of_a_source():

@@ -60,17 +60,17 @@ float sum(float a, float b) {
 
 std::uint32_t element(const matrix_site& site, const source_list& sources, int product, int row,
                       int column) {
-  float terms[depth];
-  for (int k = 0; k < depth; ++k) {
-    terms[k] = half_at(sources, 0, place_of_a(site, product, row, k)) *
-               half_at(sources, 2, place_of_b(site, product, k, column));
-  }
+  const auto term = [&](int k) {
+    return half_at(sources, 0, place_of_a(site, product, row, k)) *
+           half_at(sources, 2, place_of_b(site, product, k, column));
+  };
   const float c = accumulator_at(site, sources, place_of_c(site.c_type, product, row, column));
   if (site.d_type == scalar_type::f16) {
-    const float products = sum(sum(terms[0], terms[1]), sum(terms[2], terms[3]));
+    const float products = sum(sum(term(0), term(1)), sum(term(2), term(3)));
     return baseline::rounded_to<half>(double{sum(products, c)}, baseline::to_nearest);
   }
-  const float products = sum(sum(sum(sum(0.0f, terms[0]), terms[1]), terms[2]), terms[3]);
+  float products = 0;
+  for (int k = 0; k < depth; ++k) products = sum(products, term(k));
   return std::bit_cast<std::uint32_t>(sum(products, c));
 }
 

@@ -127,6 +127,11 @@ TEST(texture_footprint, has_samples_along_its_longer_side) {
                 1e-5);
     EXPECT_NEAR(image.number(with_gradient(geometry::plane, {0, shortest, longest, 0})), level,
                 1e-5);
+    // Oblique sides: a triangle of 3, 4 and 5.
+    const float x = longest * 0.6f, y = longest * 0.8f, u = shortest * 0.8f, v = shortest * 0.6f;
+    if (samples == 1) return;
+    EXPECT_NEAR(image.number(with_gradient(geometry::plane, {x, y, -u, v})), level, 1e-5);
+    EXPECT_NEAR(image.number(with_gradient(geometry::plane, {-v, u, y, x})), level, 1e-5);
   };
   for (const unsigned most : {0u, 1u}) expect(most, 32, 1, 1);
   expect(2, 32, 1, 2);

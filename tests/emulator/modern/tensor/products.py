@@ -109,6 +109,8 @@ class Product:
         self.blocks = options.get("blocks", 1)
         self.stationary, self.sparse = options.get("stationary"), options.get("sparse")
         self.half, self.zeros = options.get("half"), options.get("zeros")
+        self.limit = options.get("limit")  # integers near the limits: "wraps" or "saturates"
+        self.has_rolled_parts = options.get("has_rolled_parts", False)
         self.is_packed = self.kind in ("mxf4", "mxf4nvf4")
         bits = 4 if self.is_packed else max(FORMATS[a][2], 8)
         self.depth = (512 if self.sparse else 256) // bits
@@ -119,7 +121,7 @@ class Product:
         word = code_a << 7 | code_b << 10 | self.negates[0] << 13 | self.negates[1] << 14
         word |= self.transposes[0] << 15 | self.transposes[1] << 16
         word |= self.columns // 8 << 17 | self.rows // 16 << 24
-        word |= bool(self.sparse) << 2
+        word |= bool(self.sparse) << 2 | (self.limit == "saturates") << 3
         if not self.vector:
             return word | (0 if self.half else 2 if self.kind == "i8" else 1) << 4
         return word | self.ids[1] << 4 | (self.scale == "ue8m0") << 23 | self.ids[0] << 29
@@ -189,6 +191,8 @@ class Setup:
         if self.stored is not None and p.a == "u8":
             self.stored = abs(self.stored)
         self.old = small_integers(generator, (p.rows, p.columns), 60)
+        if p.limit:
+            self.old = np.where(self.old < 0, -(2.0**31) - self.old, 2.0**31 - 1 - self.old)
         self.words = np.zeros((p.blocks, 128, 512), np.uint32)
         self.used = np.zeros(512, bool)
         self.image = np.zeros((p.blocks, SHARED), np.uint8)
@@ -282,8 +286,8 @@ class Setup:
         if FORMATS[p.a][2] < 8:
             data = nibbles(data) if p.is_packed else data << (2 if FORMATS[p.a][2] == 4 else 1)
         words = np.ascontiguousarray(data).view(np.uint8).reshape(len(values), 32).view(np.uint32)
-        for row, each in enumerate(words):
-            for part in range(p.parts()):  # each part of the lanes has a copy
+        for part in range(p.parts()):  # each part of the lanes has a copy
+            for row, each in enumerate(np.roll(words, part * p.has_rolled_parts, axis=0)):
                 lane, _ = p.lane(row, part * (p.columns // p.parts()))
                 self.words[block, lane, A_COLUMN : A_COLUMN + 8] = each
         self.used[A_COLUMN : A_COLUMN + 8] = True
@@ -315,8 +319,15 @@ class Setup:
         if p.zeros:
             b = b * np.array([p.is_used(column) for column in range(p.columns)])[:, None]
         signs = (-1 if p.negates[0] else 1) * (-1 if p.negates[1] else 1)
-        result = signs * (a @ b.T) + (self.old / 2.0**p.shift if p.adds else 0)
-        return result
+        products = a @ b.T
+        for part in range(p.parts() if p.has_rolled_parts else 0):
+            columns = slice(*(p.columns // p.parts() * n for n in (part, part + 1)))
+            per_block = products[:, columns].reshape(p.blocks, p.rows // p.blocks, -1)
+            products[:, columns] = np.roll(per_block, part, axis=1).reshape(p.rows, -1)
+        result = signs * products + (self.old / 2.0**p.shift if p.adds else 0)
+        if p.limit == "saturates":
+            return np.clip(result, -(2**31), 2**31 - 1)
+        return (result + 2**31) % 2**32 - 2**31 if p.limit else result
 
 
 def case_of(setup):

@@ -6,24 +6,28 @@ import pytest
 
 from .words import run
 
-FORMATS = {  # bits, fraction bits, bias, code of the largest number
-    "e4m3": (8, 3, 7, 0x7E),
-    "e5m2": (8, 2, 15, 0x7B),
-    "e2m3": (6, 3, 1, 0x1F),
-    "e3m2": (6, 2, 3, 0x1F),
-    "e2m1": (4, 1, 1, 7),
-    "f16": (16, 10, 15, 0x7BFF),
-    "bf16": (16, 7, 127, 0x7F7F),
+FORMATS = {  # bits, fraction bits, bias, codes of the largest number and of NaN
+    "e4m3": (8, 3, 7, 0x7E, 0x7F),
+    "e5m2": (8, 2, 15, 0x7B, 0x7F),
+    "e2m3": (6, 3, 1, 0x1F, 0x1F),
+    "e3m2": (6, 2, 3, 0x1F, 0x1F),
+    "e2m1": (4, 1, 1, 7, 7),
+    "f16": (16, 10, 15, 0x7BFF, 0x7FFF),
+    "bf16": (16, 7, 127, 0x7F7F, 0x7FFF),
 }
 
 
 def rounded(name, value, random, count, has_infinity=False):
     """Add `count` random bits below the last bit of a number, and truncate."""
-    bits, fraction, bias, highest = FORMATS[name]
+    bits, fraction, bias, highest, nan = FORMATS[name]
+    if np.isnan(value):
+        return nan
     sign = (1 << bits - 1) if np.signbit(value) else 0
     magnitude = float(abs(value))
     if magnitude == 0:
         return sign
+    if np.isinf(magnitude):
+        return sign | highest + has_infinity
     exponent = max(int(np.floor(np.log2(magnitude))), 1 - bias)
     scaled = magnitude * 2.0 ** (fraction - exponent)
     whole = int(scaled)
@@ -38,7 +42,9 @@ def reversed16(value):
 
 def numbers(generator, count, scale):
     values = generator.normal(0, scale, (64, count)).astype(np.float32)
-    values[:8, 0] = [0, -0.0, 1e-9, -1e-9, 1e30, -1e30, 6, 448]
+    special = [0, -0.0, 1e-9, -1e-9, 1e30, -1e30, 6, 448, np.inf, -np.inf, np.nan, -np.nan]
+    for column in range(count):
+        values[len(special) * column :][: len(special), column] = special
     return values
 
 
@@ -80,7 +86,8 @@ def test_two_numbers_with_random_bits(run_emulated, tmp_path):
             for value, shift in zip(values[thread], (16, 0), strict=True):
                 each = int(random[thread]) >> shift & (1 << count) - 1
                 code = rounded(name, value, each, count, word != ".satfinite")
-                code = 0 if word == ".relu" and np.signbit(value) else code
+                is_zero = word == ".relu" and np.signbit(value) and not np.isnan(value)
+                code = 0 if is_zero else code
                 expected = expected << 16 | code
             assert pair == expected, (name, word, values[thread])
 

@@ -45,6 +45,37 @@ def test_a_in_tensor_memory(run_tensor):
     check(run_tensor, [*products, Product("bf16", rows=64, a_in_tensor=True, adds=True)])
 
 
+@pytest.mark.parametrize("limit", ["saturates", "wraps"])
+def test_sums_of_integers_beyond_a_word(run_tensor, limit):
+    options = {"adds": True, "limit": limit}
+    check(
+        run_tensor,
+        [
+            Product("s8", **options),
+            Product("u8", "s8", rows=64, **options),
+            Product("s8", "u8", a_in_tensor=True, **options),
+            Product("u8", rows=256, columns=32, blocks=2, **options),
+            Product("s8", sparse=True, **options),
+            Product("s8", stationary=True, rows=32, **options),
+        ],
+    )
+
+
+def test_each_part_of_the_lanes_has_its_rows_of_a(run_tensor):
+    """The manual requires copies; here, the rows of A differ between the parts."""
+    parts = {"a_in_tensor": True, "has_rolled_parts": True}
+    check(
+        run_tensor,
+        [
+            Product("f16", stationary=True, rows=32, columns=128, **parts),
+            Product("e4m3", stationary=True, rows=64, columns=64, **parts),
+            Product("s8", stationary=True, rows=32, columns=64, **parts),
+            Product("tf32", stationary=True, rows=128, columns=64, **parts),
+            Product("bf16", rows=128, columns=64, blocks=2, **parts),
+        ],
+    )
+
+
 def test_masks_and_scales_of_d(run_tensor):
     mask = [0x0000FFFF, 0, 0xFFFFFFFF, 1 << 31]
     check(
