@@ -101,11 +101,15 @@ bool is_constant(const operand& o) noexcept {
          o.kind == operand_kind::double_bits;
 }
 
+// Returns the type of a last operand whose register has no other type: random bits, or a scale.
+scalar_type exact_type(const mnemonic& word) noexcept {
+  if (word.has(q::rs)) return scalar_type::b32;
+  return word.has(q::scaled_n2_ue8m0) ? scalar_type::b16 : scalar_type::none;
+}
+
 // Returns the type of an operand, or none.
 scalar_type type_at(const register_rule& rule, const mnemonic& word, std::size_t position) {
   if (word.has(q::pack)) return position == 3 ? scalar_type::b32 : scalar_type::u32;
-  const bool has_others = word.has(q::rs) || word.has(q::scaled_n2_ue8m0);
-  if (has_others && position > 1) return scalar_type::none;  // random bits, or a scale
   if (rule.of_words >> position & 1) return scalar_type::u32;
   if (rule.of_second_type >> position & 1) return word.type(1);
   const bool is_compared = word.opcode == opcode::atom && word.has(q::cas) && position == 3;
@@ -149,12 +153,18 @@ const operand* misfit(const function& f, const instruction& i, const mnemonic& w
       word.opcode != opcode::dp4a)
     return nullptr;  // a sum of two types
   const auto operands = f.operands_of(i);
-  const bool has_exact = has_exact_registers(word);
+  const bool is_relaxed = rule->is_relaxed && !has_exact_registers(word);
   for (std::size_t n = 0; n < operands.size(); ++n) {
+    const scalar_type exact = n + 1 == operands.size() ? exact_type(word) : scalar_type::none;
+    if (exact != scalar_type::none) {
+      const operand& o = operands[n];
+      const bool is_register = o.kind == operand_kind::register_;
+      const bool is_wrong = is_register ? f.registers[o.index].type != exact : is_constant(o);
+      return is_wrong ? &o : nullptr;
+    }
     const scalar_type type = type_at(*rule, word, n);
     const bool is_moved = operands[n].kind == operand_kind::vector && word.opcode == opcode::mov;
     if (type == scalar_type::none || is_moved) continue;
-    const bool is_relaxed = rule->is_relaxed && (n > 1 || !has_exact);
     const std::span<const operand> elements = operands[n].kind == operand_kind::vector
                                                   ? f.elements_of(operands[n])
                                                   : operands.subspan(n, 1);
