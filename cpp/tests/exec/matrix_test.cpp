@@ -505,6 +505,25 @@ TEST_P(paths, infinities_are_added_apart) {
   EXPECT_EQ(product(of_f16, both(0x7bff), half, 1).run(), path::floats);
 }
 
+// The types whose numbers are no halves, and 8-bit floats in two steps.
+TEST_P(paths, types_of_other_widths_have_infinities_too) {
+  constexpr form of_tf32{
+      "m16n8k8.row.col.f32.tf32.tf32.f32", scalar_type::tf32, scalar_type::tf32, f32, 8, 32};
+  constexpr form of_e4m3{
+      "m16n8k32.row.col.f32.e4m3.e4m3.f32", scalar_type::e4m3, scalar_type::e4m3, f32, 32, 8};
+  constexpr std::uint32_t word = 0x3f80'2000, infinity = 0x7f80'0000, bytes = 0x7839'3908;
+  constexpr std::uint32_t quiet = 0x3939'397f, e5m2_infinity = 0x3d3d'3d7c, wide = 0x3d3d'3d01;
+  EXPECT_EQ(product(of_tf32, word, word, 1).run(), path::floats);
+  EXPECT_EQ(product(of_tf32, word, word, 1).set(3, 0, infinity - 0x2000).run(), path::general);
+  EXPECT_EQ(product(of_tf32, word, word, 1).set(3, 0, infinity).run(), path::specials);
+  EXPECT_EQ(product(of_tf32, word, word, 1).set(3, 5, infinity | 1u << 31).run(), path::specials);
+  EXPECT_EQ(product(of_e4m3, bytes, bytes, 1).run(), path::floats);
+  EXPECT_EQ(product(of_e4m3, bytes, bytes, 1).set(3, 0, quiet).run(), path::specials);
+  EXPECT_EQ(product(of_e4m3, bytes, bytes, 1).set(3, 5, quiet << 8).run(), path::specials);
+  EXPECT_EQ(product(of_e5m2, wide, wide, 1).run(), path::floats);
+  EXPECT_EQ(product(of_e5m2, wide, wide, 1).set(3, 0, e5m2_infinity).run(), path::specials);
+}
+
 // Loops repeat A or B, whose numbers are read once.
 TEST_P(paths, repeated_matrices_are_read_once) {
   const product first{of_f16, both(0x3c01), both(0x3c01), 1};

@@ -189,6 +189,95 @@ void add_floats(case_list& list) {
                   }});
 }
 
+uint64_t rectified(const float_format& f, uint64_t v) {
+  return f.is_negative(v) && !f.is_nan(v) ? 0 : v;
+}
+uint64_t limited(const float_format& f, uint64_t v) {
+  const uint64_t sign = v & f.sign_bit(), magnitude = v & ~f.sign_bit();
+  return magnitude == f.infinity() ? sign | (f.infinity() - 1) : v;
+}
+
+// Flushes numbers of f32 alone, before and after a conversion.
+uint64_t flushed(const float_type& t, uint64_t v) { return t.k == kind::f32 ? t.f.flushed(v) : v; }
+
+// Conversions to a 16-bit format with a modifier, single and packed.
+void add_modified_halves(case_list& list) {
+  using modifier = uint64_t (*)(const float_format&, uint64_t);
+  const std::pair<const char*, modifier> modifiers[] = {{"relu", &rectified},
+                                                        {"satfinite", &limited}};
+  for (const float_type* t : {&floats[0], &floats[3]}) {
+    const kind packed = t->k == kind::f16 ? kind::f16x2 : kind::bf16x2;
+    const float_format& f = t->f;
+    for (const char* r : {"rn", "rz"}) {
+      const rounding value = r[1] == 'n' ? rounding::nearest : rounding::zero;
+      for (const auto& [word, modify] : modifiers) {
+        const auto convert = [=, &f, modify = modify](uint64_t v) {
+          return modify(f, exact_convert(f, binary32, v, value));
+        };
+        const std::string head = std::string("cvt.") + r + "." + word + "." + t->name;
+        list.push_back(
+            {head + ".f32 d, a", t->k, {kind::f32}, [=](sources s) { return convert(s[0]); }});
+        list.push_back({head + "x2.f32 d, a, b", packed, {kind::f32, kind::f32}, [=](sources s) {
+                          return convert(s[0]) << 16 | convert(s[1]);
+                        }});
+      }
+    }
+  }
+}
+
+// Saturates to the unit, and flushes, conversions between formats and of integers.
+void add_saturated(case_list& list) {
+  const float_type &f16 = floats[0], &f32 = floats[1], &f64 = floats[2];
+  const std::pair<const float_type*, const float_type*> pairs[] = {
+      {&f16, &f32}, {&f16, &f64}, {&f32, &f64}, {&f32, &f16}, {&f64, &f32}, {&f64, &f16}};
+  for (const auto& [to, from] : pairs) {
+    const bool is_narrowed = width_of(to->k) < width_of(from->k);
+    const bool has_f32 = to->k == kind::f32 || from->k == kind::f32;
+    for (const bool has_ftz : {false, true}) {
+      if (has_ftz && !has_f32) continue;
+      const float_type &t = *to, &f = *from;
+      const std::string text = std::string("cvt") + (is_narrowed ? ".rn" : "") +
+                               (has_ftz ? ".ftz" : "") + ".sat." + t.name + "." + f.name + " d, a";
+      list.push_back({text, t.k, {f.k}, [=, &t, &f](sources s) {
+                        const uint64_t source = has_ftz ? flushed(f, s[0]) : s[0];
+                        const uint64_t d = exact_convert(t.f, f.f, source, rounding::nearest);
+                        return saturated(t.f, has_ftz ? flushed(t, d) : d);
+                      }});
+    }
+  }
+  for (const float_type* t : {&f32, &f64}) {
+    const float_format& f = t->f;
+    for (const mode& m : modes) {
+      const std::string types = t->name + "." + t->name + " d, a";
+      const rounding r = m.value;
+      list.push_back(
+          {std::string("cvt.") + m.integral + ".sat." + types, t->k, {t->k}, [=, &f](sources s) {
+             return saturated(f, exact_integral(f, s[0], r));
+           }});
+      if (t->k == kind::f64) continue;
+      list.push_back(
+          {std::string("cvt.") + m.integral + ".ftz." + types, t->k, {t->k}, [=, &f](sources s) {
+             return exact_integral(f, f.flushed(s[0]), r);
+           }});
+    }
+    for (const integer_type& from : integer_types()) {
+      list.push_back(
+          {"cvt.rn.sat." + t->name + "." + from.name() + " d, a",
+           t->k,
+           {from.holder()},
+           [=, &f](sources s) {
+             const uint64_t v = from.extended(s[0]);
+             const bool is_negative = from.is_signed && static_cast<int64_t>(v) < 0;
+             return is_negative ? 0
+                                : saturated(f, exact_from_integer(f, false, v, rounding::nearest));
+           }});
+    }
+  }
+  list.push_back({"cvt.sat.f64.f64 d, a", kind::f64, {kind::f64}, [](sources s) {
+                    return saturated(binary64, s[0]);
+                  }});
+}
+
 void add_pairs(case_list& list) {
   for (const float_type* t : {&floats[0], &floats[3]}) {
     const float_format& f = t->f;
@@ -226,6 +315,8 @@ case_list conversion_cases() {
   add_integer_to_float(list);
   add_floats(list);
   add_pairs(list);
+  add_modified_halves(list);
+  add_saturated(list);
   return list;
 }
 

@@ -88,6 +88,36 @@ std::vector<std::uint64_t> values_of(kind k) {
   return values;
 }
 
+// Numbers around each power of two, where the limits of integers lie, and halfway between numbers
+// of 16 bits.
+std::vector<std::uint64_t> edges_of(kind k) {
+  std::vector<std::uint64_t> values;
+  const float_format* f = format_of(k);
+  if (k == kind::pred || width_of(k) != (f ? f->bits() : width_of(k))) return values;
+  const int bits = width_of(k);
+  for (int n = f ? -28 : 1; n < std::min(66, f ? f->bias() : bits); ++n) {
+    const std::uint64_t power = f ? static_cast<std::uint64_t>(std::max(f->bias() + n, 0))
+                                        << f->fraction_bits
+                                  : std::uint64_t{1} << n;
+    for (const std::uint64_t part : {-1, 0, 1}) values.push_back(power + part);
+    const int high = f ? f->fraction_bits : n;
+    values.push_back(power + (std::uint64_t{1} << high) / 2);
+    for (const int result_bits : {7, 10}) {
+      if (high <= result_bits) continue;
+      const std::uint64_t unit = std::uint64_t{1} << (high - result_bits);
+      const std::uint64_t halfway =
+          next_random() % (std::uint64_t{1} << result_bits) * unit + unit / 2;
+      for (const std::uint64_t part : {-1, 0, 1}) values.push_back(power + halfway + part);
+      values.push_back(power + (halfway ^ unit));
+    }
+  }
+  const std::size_t count = values.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    values.push_back(f ? values[i] | f->sign_bit() : low_bits(0 - values[i], bits));
+  }
+  return values;
+}
+
 std::string register_type(kind k) {
   return k == kind::pred ? ".pred" : ".b" + std::to_string(width_of(k));
 }
@@ -159,6 +189,10 @@ std::vector<std::vector<std::uint64_t>> choose_values(const instruction_case& c)
       remaining /= sets[k].size();
       chosen[k].push_back(sets[k][index]);
     }
+  }
+  if (c.operands.size() == 1) {
+    const std::vector<std::uint64_t> edges = edges_of(c.operands[0]);
+    chosen[0].insert(chosen[0].end(), edges.begin(), edges.end());
   }
   return chosen;
 }
