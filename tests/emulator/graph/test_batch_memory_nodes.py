@@ -55,6 +55,22 @@ def add_up(address, value):
     return operation
 
 
+REDUCTIONS = {
+    "ADD": lambda a, b: a + b,
+    "AND": lambda a, b: a & b,
+    "OR": lambda a, b: a | b,
+}
+WORDS = (0xFFFF_FFFF_F0F0_FFFE, 0x0123_4567_89AB_CDEF, 2, 1 << 63)
+
+
+def reduction(name, bits, address, value):
+    operation = add_up(address, value)
+    kinds, types = driver.CUstreamAtomicReductionOpType, driver.CUstreamAtomicReductionDataType
+    operation.atomicReduction.reductionOp = kinds[f"CU_STREAM_ATOMIC_REDUCTION_OP_{name}"]
+    operation.atomicReduction.dataType = types[f"CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_{bits}"]
+    return operation
+
+
 def batch(*operations):
     params = driver.CUDA_BATCH_MEM_OP_NODE_PARAMS()
     params.ctx = check(*driver.cuCtxGetCurrent())
@@ -100,6 +116,25 @@ def test_a_node_waits_for_a_value_of_another_stream(graph, streams, memory, exec
     check(*driver.cuStreamWriteValue32(streams[1], memory, 3, 0))
     check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory + 64, 1) == b"\t"
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_a_reduction_changes_a_word_of_its_size(streams, memory, name, bits):
+    """Compare each pair of words, beside neighbors that stay."""
+    neighbors = 0x5A5A_5A5A_5A5A_5A5A
+    pairs = [(a, b) for a in WORDS for b in WORDS]
+    expected, operations = b"", []
+    for number, (old, operand) in enumerate(pairs):
+        address, mask = memory + 24 * number, 2**bits - 1
+        start = b"".join(each.to_bytes(8, "little") for each in (neighbors, old, neighbors))
+        check(*driver.cuMemcpyHtoD(address, start, 24))
+        result = old & ~mask | REDUCTIONS[name](old, operand) & mask
+        expected += start[:8] + result.to_bytes(8, "little") + start[16:]
+        operations.append(reduction(name, bits, address + 8, operand & mask))
+    check(*driver.cuStreamBatchMemOp(streams[0], len(operations), operations, 0))
+    check(*driver.cuStreamSynchronize(streams[0]))
+    assert read(memory, len(expected)) == expected
 
 
 def test_the_general_functions_add_read_and_change_a_node(graph, streams, memory):

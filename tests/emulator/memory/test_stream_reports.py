@@ -30,6 +30,30 @@ for size, holes in eval(sys.argv[1]):
     assert f("cuMemcpyDtoH_v2")(into, base, size) == 0
     print(hex(base.value))
 """
+# Copies a volume of 4 slices of 3 rows, from memory with another pitch, and then reads each row.
+VOLUME = """
+from cuda.bindings import driver
+
+context = ctypes.c_uint64()
+f("cuDevicePrimaryCtxRetain")(ctypes.byref(context), 0)
+f("cuCtxSetCurrent")(context)
+source, target = ctypes.c_uint64(), ctypes.c_uint64()
+for base in (source, target):
+    assert f("cuMemAlloc_v2")(ctypes.byref(base), 2048) == 0
+for z, y in eval(sys.argv[1]):
+    assert f("cuMemsetD8_v2")(source.value + (z * 5 + y) * 48, 1, 32) == 0
+copy = driver.CUDA_MEMCPY3D()
+copy.srcMemoryType = copy.dstMemoryType = driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
+copy.srcDevice, copy.srcPitch, copy.srcHeight = source.value, 48, 5
+copy.dstDevice, copy.dstPitch, copy.dstHeight = target.value, 64, 4
+copy.WidthInBytes, copy.Height, copy.Depth = 32, 3, 4
+assert f("cuMemcpy3D_v2")(ctypes.c_void_p(copy.getPtr())) == 0
+into = ctypes.create_string_buffer(64)
+for row in range(16):
+    for part in (0, 32):
+        at = target.value + 64 * row + part
+        assert f("cuMemcpyDtoH_v2")(into, ctypes.c_uint64(at), 32) == 0
+"""
 WAITS = """
 for flags, bytes_, present, wanted in eval(sys.argv[1]):
     context, word, out = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64(present)
@@ -101,6 +125,27 @@ def test_copies_of_holes_are_reported_unless_they_are_padding(run_emulated, tmp_
         if not is_padding
     }
     assert reports == expected
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [(z, y) for z in range(4) for y in range(3)],
+        [(0, y) for y in range(3)],
+        [(0, 0), (1, 1), (2, 2), (3, 0)],
+        [(3, 2)],
+    ],
+)
+def test_a_copy_of_a_volume_copies_which_rows_are_written(run_emulated, tmp_path, written):
+    """Compare the parts of rows that a report names with those that nobody wrote."""
+    path = tmp_path / "reports.jsonl"
+    run_emulated(RAW + VOLUME, repr(written), check="init", report=path)
+    unwritten = set()
+    for text in reports_of(path):
+        offset = re.search(r"(\d+) bytes into", text)
+        unwritten.add(divmod(int(offset[1]), 64) if offset else (0, 0))
+    known = {(z * 4 + y, 0) for z, y in written}
+    assert unwritten == {(row, part) for row in range(16) for part in (0, 32)} - known
 
 
 @pytest.mark.parametrize("is_met", [True, False])

@@ -237,6 +237,14 @@ def reader_before_writer(program, is_ordered):
     program.write(program.second)
 
 
+def reader_of_what_a_reader_writes(program, is_ordered):
+    """Read what a kernel of another stream writes in the memory that it also reads."""
+    program.read(program.first)  # bytes 0 to 256, which it copies to byte 1024 and after
+    if is_ordered:
+        program.second.wait(program.first)
+    program.read(program.second, offset=1024)
+
+
 def two_readers(program, _):
     program.write(program.first)
     program.first.sync()
@@ -286,6 +294,7 @@ CASES = {
         atomic_beside_plain, parts_of_a_buffer, pinned_copy, graph_without_edge,
         graph_beside_stream, two_graphs, wait_value, order_in_the_wrong_direction,
         sync_of_the_other_stream, managed_memory, chain_of_three_streams, reader_before_writer,
+        reader_of_what_a_reader_writes,
     )
 }  # fmt: skip
 
