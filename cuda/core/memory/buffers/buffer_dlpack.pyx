@@ -56,33 +56,31 @@ cdef int check_dlpack_request(object stream, object dl_device, object copy,
         raise TypeError(f"__dlpack__: copy must be a bool or None, got {shown(copy)}")
     if copy:
         raise BufferError("Sorry, not supported: copy=True")
-    if dl_device is None:
-        return 0
-    if not isinstance(dl_device, (tuple, list)):
+    if dl_device is not None and not isinstance(dl_device, (tuple, list)):
         raise TypeError("__dlpack__: dl_device must be a tuple of device type and ordinal, got "
                         f"{qualified_name(dl_device)}")
-    if tuple(dl_device) != (<int>device.type, device.id):
+    if dl_device is not None and tuple(dl_device) != (<int>device.type, device.id):
         raise BufferError("Sorry, not supported: dl_device other than None or the device of the "
                           f"memory, ({<int>device.type}, {device.id}), got {tuple(dl_device)}")
 
 
-cdef int order_consumer(Buffer self, object stream) except -1:
-    """Make the consumer's stream wait for the stream of the allocation."""
+cdef int order_raw_stream(Buffer self, CUstream raw) except -1:
     cdef free_order order
     cdef Stream consumer
-    if stream is None:
-        return 0
-    number = stream if type(stream) is int else operator.index(stream)
-    if number == -1:
-        return 0
-    cdef CUstream raw = <CUstream><uintptr_t>number
     with cython.critical_section(self):
         holder = self if self.shared is None else self.shared
         order = (<Buffer>holder).order
-    if not order.is_recorded() or order.is_on(raw):
-        return 0
-    consumer = wrap_raw_stream(Stream, raw, None)
-    order.make_wait(consumer.native.borrow_open(consumer))
+    if order.is_recorded() and not order.is_on(raw):
+        consumer = wrap_raw_stream(Stream, raw, None)
+        order.make_wait(consumer.native.borrow_open(consumer))
+
+
+cdef int order_consumer(Buffer self, object stream) except -1:
+    """Make the consumer's stream wait for the stream of the allocation."""
+    if stream is not None:
+        number = stream if type(stream) is int else operator.index(stream)
+        if number != -1:
+            order_raw_stream(self, <CUstream><uintptr_t>number)
 
 
 cdef object export_dlpack(Buffer self, object stream, object max_version, object dl_device,
