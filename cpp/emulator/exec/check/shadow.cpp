@@ -13,11 +13,7 @@ constexpr cell split_marker{~0u, cell_kind::split, scope::weak, 0, 0};
 // Gives each word of a line its own cell.
 void expand(cell& line, cell* words) {
   if (line.kind() == cell_kind::words) return;
-  if (line.kind() == cell_kind::run) {
-    for (std::uint32_t i = 0; i < line_words; ++i) words[i] = line.of_word(i);
-  } else {
-    std::fill_n(words, line_words, line);
-  }
+  for (std::uint32_t i = 0; i < line_words; ++i) words[i] = line.of_word(i);
   line = words_marker;
 }
 
@@ -75,7 +71,7 @@ bool are_lanes_ordered(const warp_order& w, std::uint32_t segment, std::uint32_t
 cell merged(const accessor& by, cell readers, cell added) {
   if (by.order.is_exact) return by.order.readers.with(readers, added);
   const scope least = std::min(readers.access_scope(), added.access_scope());
-  const std::uint32_t newest = std::max(readers.segment(), added.segment());
+  const std::uint32_t newest = added.segment();  // both follow the same barriers
   const phases& segments = by.order.segments;
   if (!is_of_block(by, readers)) return {newest, cell_kind::of_grid, least, 0, added.site()};
   const bool is_of_warp =
@@ -298,7 +294,7 @@ bool shadow::read_words(const accessor& by, std::uint64_t nearest, std::uint32_t
     const cell mine = half.with_site(load.site);
     if (reader.segment() < limit) {
       reader = mine;
-    } else if (reader != mine && reader.kind() != by.common()) {
+    } else if (reader != mine) {
       return false;
     }
   }

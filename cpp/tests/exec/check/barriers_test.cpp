@@ -124,6 +124,25 @@ TEST_F(barriers, of_a_cluster_are_skipped) {
   EXPECT_EQ(of(body("2"), 1, 2), strings{});
 }
 
+// A block that stores and returns early skips nothing, whatever the others do.
+TEST_F(barriers, of_a_cluster_are_judged_for_each_block) {
+  m.cluster = {3};
+  for (const std::uint32_t early : {0u, 1u, 2u}) {
+    for (const std::uint32_t late : {0u, 1u, 2u}) {
+      if (early == late) continue;
+      EXPECT_EQ(of("mov.u32 u, %ctaid.x; mov.u32 v, s; setp.eq.u32 p, u, " + std::to_string(early) +
+                       "; @p bra B; setp.eq.u32 p, u, " + std::to_string(late) +
+                       "; @p bra A; barrier.cluster.arrive; barrier.cluster.wait; "
+                       "A: st.shared.u32 [v], 1; ret; B: st.shared.u32 [v], 2; ret;",
+                   1, 3),
+                (strings{"threads skip the barrier of their cluster, at which others wait"}));
+      ASSERT_EQ(findings.size(), 1u);
+      EXPECT_EQ(findings[0].count, 1u);
+      EXPECT_EQ(findings[0].block_index[0], late);
+    }
+  }
+}
+
 // ---- masks
 
 const std::string unequal =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fences with flags, barriers of some warps and masks of lanes order two accesses.
-#include "checked.hpp"
+#include "../checked.hpp"
 
 namespace halfwarp::tests {
 namespace {

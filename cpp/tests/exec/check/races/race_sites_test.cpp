@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how the race check reads instructions: as accesses with a scope, as fences, as other order.
-#include "checked.hpp"
+#include "../checked.hpp"
 #include "emulator/exec/check/race_site.hpp"
 #include "emulator/exec/decode/kernel_decoder.hpp"
 #include "emulator/exec/program.hpp"

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "checked.hpp"
+#include "../checked.hpp"
 
 namespace halfwarp::tests {
 namespace {
