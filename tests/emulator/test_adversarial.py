@@ -121,6 +121,17 @@ print(*order)
 """
 
 
+def test_a_wait_for_a_value_does_not_keep_the_write_from_running(adversarial):
+    words = adversarial("""
+assert driver("cuStreamWaitValue32", stream, memory, 7, 1) == 0
+assert driver("cuStreamWriteValue32", other, memory, 7, 0) == 0
+assert driver("cuStreamSynchronize", stream) == 0
+assert driver("cuMemcpyDtoH", pinned, memory, 16) == 0
+print(*host)
+""")
+    assert words == ["7", "5", "5", "5"]
+
+
 def test_a_seed_gives_one_order_and_seeds_differ(run_emulated):
     def order(seed):
         done = run_emulated(PROGRAM + ORDER, mode="adversarial", seed=seed)

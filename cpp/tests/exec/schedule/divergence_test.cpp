@@ -288,5 +288,35 @@ TEST(divergence, the_order_of_blocks_follows_the_seed_and_repeats) {
   EXPECT_EQ(drawn, ascending) << "each block once";
 }
 
+// Lanes below the first wait for the whole warp. The others exit, before or after they arrive.
+TEST(divergence, lanes_that_exit_complete_the_wait_of_others) {
+  for (const std::uint32_t steps : {0u, 2000u}) {
+    for (const std::uint32_t first : {1u, 16u, 31u}) {
+      for (const bool is_reversed : {false, true}) {
+        machine m;
+        const std::string wait =
+            "bar.warp.sync -1; mad.wide.u32 o, t, 4, o;\n"
+            "st.global.u32 [o], 1; ret;\n";
+        const std::string leave =
+            "again: setp.eq.u32 q, n, 0; @q ret; sub.u32 n, n, 1;\n"
+            "bra again;\n";
+        const std::string parts = is_reversed ? "@p bra low;\n" + leave + "low: " + wait
+                                              : "@!p bra high;\n" + wait + "high: " + leave;
+        m.load(
+            ".visible .entry k(.param .u64 out, .param .u32 first, .param .u32 steps) {\n"
+            ".reg .b64 o; .reg .b32 t, f, n; .reg .pred p, q; ld.param.u64 o, [out];\n"
+            "ld.param.u32 f, [first]; ld.param.u32 n, [steps]; mov.u32 t, %tid.x;\n"
+            "setp.lt.u32 p, t, f;\n" +
+            parts + "}");
+        const memory::address out = m.upload(std::vector<std::uint32_t>(32));
+        const auto result = m.run("k", {1}, {32}, out, first, steps);
+        ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+        const auto words = m.download<std::uint32_t>(out, 32);
+        for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(words[i], i < first) << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace halfwarp::tests
