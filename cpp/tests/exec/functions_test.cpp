@@ -23,7 +23,7 @@ void compare(double low, double high, bool has_signs, Exact&& exact) {
     const double a = has_signs && i % 2 ? -magnitude : magnitude;
     const long double expected = exact(static_cast<long double>(a));
     const long double error = std::abs(Function::of(a) - expected);
-    ASSERT_LE(error, 0x1p-50L * std::abs(expected)) << a;
+    ASSERT_LE(error, 0x1p-51L * std::abs(expected)) << a;
   }
 }
 
