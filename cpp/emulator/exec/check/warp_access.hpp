@@ -101,7 +101,8 @@ template <class Address>
   for (warp_access::half& part : access.halves) {
     if (part.kind == warp_access::pattern::absent) continue;
     const std::uint64_t offset = part.address - first;
-    if (offset >= size || size - offset < access.bytes_of(part)) return;
+    const std::uint64_t bytes = access.bytes_of(part);
+    if (size < bytes || offset > size - bytes) return;
     if (access.is_shared) part.address = offset;
     part.cell = host + part.address;
   }

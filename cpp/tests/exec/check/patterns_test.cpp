@@ -87,6 +87,11 @@ TEST_P(patterns, have_the_addresses_of_their_halves) {
   EXPECT_EQ(one.halves[1].kind, kind::uniform);
   EXPECT_EQ(one.halves[1].cell, host_of(48));
   EXPECT_EQ(one.bytes_of(one.halves[1]), 4u);
+  const warp_access high = of(run_from(16), 256, 0xffff'0000);
+  EXPECT_TRUE(high.is_regular);
+  EXPECT_EQ(high.halves[0].kind, kind::absent);
+  EXPECT_EQ(high.halves[1].cell, host_of(88));
+  EXPECT_EQ(high.bytes_of(high.halves[0]), 0u);
 }
 
 TEST_P(patterns, are_broken_by_each_lane) {
