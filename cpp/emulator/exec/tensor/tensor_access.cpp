@@ -208,6 +208,7 @@ void run_release_tensor(warp& w, const instruction& instr) {
   if (!(w.active & 1)) return;
   const auto at = tensor_address::from(w.at<std::uint32_t>(instr.operand[0])[0]);
   const std::uint32_t columns = w.at<std::uint32_t>(instr.operand[1])[0];
+  require_count(w, instr, columns);
   const auto count = static_cast<int>(columns);
   require_range(w, instr, 0, *w.block, {0, tensor_lanes, at.column, count},
                 {tensor_use::load, tensor_use::store, tensor_use::work});

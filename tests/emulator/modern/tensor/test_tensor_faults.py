@@ -109,6 +109,11 @@ FREE = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 {};"
     [
         (ALLOC.format(32), "an allocation after tcgen05.relinquish_alloc_permit"),
         (f"{{ .reg .b32 n; mov.b32 n, 48; {ALLOC.format('n')} }}", "the number of columns is 48"),
+        (f"{{ .reg .b32 n; mov.b32 n, 0; {FREE.format('taddr, n')} }}", "columns is 0"),
+        (
+            f"{{ .reg .b32 n; mov.b32 n, 0x80000000; {FREE.format('taddr, n')} }}",
+            "the number of columns is 2147483648",
+        ),
         (FREE.format("taddr, 128"), "no allocation of 128 columns begins at 0x0"),
         (FREE.format("taddr, 256") + FREE.format("taddr, 256"), "are not allocated"),
     ],
