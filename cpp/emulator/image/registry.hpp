@@ -22,7 +22,7 @@ digest digest_of(bytes data) noexcept;
 // A thread-safe cache of the most recently used texts, up to a limit in bytes.
 class cubin_registry {
  public:
-  static constexpr std::size_t default_limit = 0x1000'0000;
+  static constexpr std::size_t default_limit = 256u << 20;
 
   explicit cubin_registry(std::size_t limit = default_limit) noexcept : limit_{limit} {}
 

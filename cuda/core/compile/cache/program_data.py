@@ -9,7 +9,7 @@ have it as a separate file. In the one file of an entry, the footer has the size
 import zlib
 
 MAGIC = b"halfwarp symbols 1"
-HALF = 65_536  # maximum number of bytes at each end of an image in its checksum
+CHECKED_END = 64 << 10  # maximum number of bytes at each end of an image in its checksum
 
 
 def pack(image, names, declarations):
@@ -72,8 +72,8 @@ def read(content, image):
 
 def checksum_of(image, start=0):
     """Return a checksum of an image, or of both ends of a large one, to detect truncation."""
-    end = max(HALF, len(image) - HALF)
-    return zlib.crc32(image[end:], zlib.crc32(image[:HALF], start))
+    end = max(CHECKED_END, len(image) - CHECKED_END)
+    return zlib.crc32(image[end:], zlib.crc32(image[:CHECKED_END], start))
 
 
 # Maps each byte to a character: JSON has no bytes, and names may not be UTF-8.
