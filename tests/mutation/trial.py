@@ -11,7 +11,7 @@ from .mutants import Mutant
 from .workspace import PASSED, TIME_IS_OVER, Workspace
 
 SUITES = tomllib.loads(Path(__file__).with_name("suites.toml").read_text())
-FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+(?: ?\[.*?\])?)", re.M)
+FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.M)  # a name may have spaces
 
 
 @dataclass(frozen=True)
