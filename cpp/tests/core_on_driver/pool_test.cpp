@@ -332,6 +332,12 @@ TEST_F(pool_test, the_lists_of_default_streams_are_destroyed_with_the_pool) {
   EXPECT_EQ(testing::live("event"), testing::counted_as(2));
 }
 
+// The null driver gives no ids, so that 0 must not mean another kind of stream.
+TEST_F(pool_test, a_default_stream_has_a_list_of_its_own) {
+  const stream_blocks& own = pool->home_of(stream);
+  EXPECT_NE(&pool->home_of(stream_of(CU_STREAM_LEGACY)), &own);
+}
+
 // The addresses in use; no two blocks may overlap.
 class live_ranges {
  public:

@@ -37,7 +37,8 @@ class stream_blocks {
 
   CUstream raw = nullptr;
   context_instance context;
-  unsigned long long id = 0;  // of a default stream; else 0
+  bool is_default = false;    // whether it serves a default stream
+  unsigned long long id = 0;  // of a default stream; the null driver gives all of them 0
 
   // Held while the driver is called with the stream, and at its end. Never with a spin lock held.
   std::mutex stream_lock;
