@@ -583,6 +583,27 @@ def test_a_captured_array_is_retained(device, stream, is_collected):
     target.close()
 
 
+@pytest.mark.parametrize("direction", ["copy_to", "copy_from"])
+def test_the_buffer_of_a_captured_copy_of_an_array_is_retained(
+    direction, device, memory, stream, settled
+):
+    buffer, array = memory.allocate(4), bytearray([7, 0, 0, 0])
+    number = number_of(buffer)
+    number.value = 5
+    builder = device.create_graph_builder().begin_building()
+    getattr(buffer, direction)(array, stream=builder)
+    executable = builder.end_building().complete()
+    builder.close()
+    buffer.close()
+    del builder, buffer
+    assert (len(memory.live), number.value, array[0]) == (1, 5, 7)
+    executable.launch(stream)
+    stream.sync()
+    assert number.value == array[0] == (7 if direction == "copy_from" else 5)
+    executable.close()
+    assert settled(memory)
+
+
 OWNED = {
     "memset": lambda graph, address, owner: graph.memset(address, 1, 4, dst_owner=owner),
     "memcpy to": lambda graph, address, owner: graph.memcpy(
