@@ -78,6 +78,7 @@ TEST(Registry, SubstitutesTextsWithoutTheirEnds) {
   EXPECT_EQ(executed_ptx("first"), "second\n");
   EXPECT_EQ(executed_ptx("first\n\n"), "second\n");
   EXPECT_EQ(executed_ptx("\nfirst"), "\nfirst");
+  EXPECT_EQ(executed_ptx("firsT"), "firsT");
   ASSERT_NE(original_ptx("second"), nullptr);
   EXPECT_EQ(*original_ptx("second"), (std::string{"first\n\0", 7}));
   EXPECT_EQ(original_ptx("first"), nullptr);

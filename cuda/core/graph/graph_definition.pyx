@@ -218,7 +218,6 @@ cdef class GraphDefinition(_NodeFactory):
         -------
         str
         """
-        self.check_usable()
         return import_module("cuda.core.graph.picture").tree(self)
 
     def _repr_pretty_(self, printer, cycle):

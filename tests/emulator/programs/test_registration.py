@@ -86,6 +86,10 @@ def test_a_program_with_nvidias_runtime_inside_is_named_once(compiled, run):
     assert "-cudart shared" in errors[0]
 
 
+def test_a_program_is_not_named_for_a_table_that_the_runtime_can_do_without(compiled, run):
+    assert run(compiled("export_table.cpp", "-ldl"), "other") == ("", [])
+
+
 def test_a_closed_library_is_named_at_the_first_table_that_it_asks_for(compiled, run, tmp_path):
     """cuFFT queries another table than the runtime does, and then fails."""
     library_file = tmp_path / "libcufft.so.99"
