@@ -107,6 +107,35 @@ del buffer, second, other, resource
     peer.run(source, resource=resource, buffer=buffer, descriptor=buffer.ipc_descriptor)
 
 
+AGAIN = """
+from cuda.core import Buffer, CUDAError, emulation
+buffer.close(stream)
+stream.sync()
+answer = "imported"
+with emulation.inject(
+    "cuMemPoolImportPointer", times=times, error="CUDA_ERROR_ALREADY_MAPPED"
+) as rule:
+    try:
+        Buffer.from_ipc_descriptor(resource, descriptor, stream=stream).close(stream)
+    except CUDAError as error:
+        answer = error.name
+result = answer, rule.hits
+stream.sync()
+resource.close()
+del buffer, resource
+"""
+
+
+@pytest.mark.parametrize(
+    ("times", "answer"), [(3, "imported"), (63, "imported"), (65, "CUDA_ERROR_ALREADY_MAPPED")]
+)
+def test_an_import_is_tried_64_times_while_the_memory_is_mapped(
+    peer, emulation, resource, buffer, times, answer
+):
+    objects = {"resource": resource, "buffer": buffer, "descriptor": buffer.ipc_descriptor}
+    assert peer.run(AGAIN, **objects, times=times) == (answer, min(times, 64))
+
+
 LAST_FREE = """
 from cuda.core import Buffer, CUDAError, emulation
 streams = [device.create_stream() for _ in range(count)]
