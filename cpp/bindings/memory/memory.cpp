@@ -122,7 +122,7 @@ bool address_slow(PyObject* object, scratch& memory, word& out) {
   if (object == Py_None) return out = 0, true;
   if (PyLong_Check(object) || (converts_to_integer(object) && !PyObject_CheckBuffer(object)))
     return integer_slow(object, kind::u64, out);
-  if (int status = number_before_buffer(object, out)) return status > 0;
+  if (int status = number_before_buffer(object, out)) return status != failed;
   if (const Py_buffer* view = memory.view(object))
     return out = reinterpret_cast<word>(view->buf), true;
   no_such_buffer();
@@ -142,7 +142,7 @@ PyObject* exported_view(PyObject* object) {
 bool retained_address(PyObject* object, scratch& memory, word& out, PyObject*& owner) {
   if (PyLong_Check(object) || !PyObject_CheckBuffer(object))
     return address_argument(object, memory, out);
-  if (int status = number_before_buffer(object, out)) return status > 0;
+  if (int status = number_before_buffer(object, out)) return status != failed;
   owner = exported_view(object);
   if (!owner) return raise_no_address(object);
   out = reinterpret_cast<word>(PyMemoryView_GET_BUFFER(owner)->buf);

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "driver/loader/fill.hpp"
@@ -55,7 +56,7 @@ bool fill_from_driver(loader_failure& failure) noexcept {
   const open_driver opened = open_backend(state.requested, failure);
   if (!opened.handle) return false;
   const int driver_version = version_of(opened.handle), limit = state.version_limit;
-  const int version = limit && limit < driver_version ? limit : driver_version;
+  const int version = limit ? std::min(limit, driver_version) : driver_version;
   if (version && version < oldest_driver) {
     failure.kind = FAILURE_TOO_OLD;
     failure.driver_version = version;
