@@ -95,3 +95,11 @@ def test_no_shared_memory_remains(run):
 
 def test_operations_leave_nothing_on_the_heap(run):
     assert int(run("leaks.py", devices=2)) < 100  # one execution has more bytes
+
+
+def test_a_mistake_before_the_first_call_of_the_driver_is_printed(start):
+    code = "import ctypes; print(ctypes.CDLL('libnccl.so.2').ncclCommCount(None, None))"
+    assert start("-c", code).communicate(timeout=60) == (
+        "4\n",
+        "emulator: NCCL: ncclCommCount: an output pointer is null\n",
+    )
