@@ -19,7 +19,7 @@ def built():
 def run_tests(folder, *options):
     # Other tests set CUDA_MODULE_LOADING, which decides when programs load their code.
     environment = {name: v for name, v in os.environ.items() if not name.startswith("CUDA_")}
-    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--timeout", "300", *options]
+    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--timeout", "900", *options]
     return cpp_programs.run(command, env=environment)
 
 

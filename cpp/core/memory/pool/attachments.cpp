@@ -71,12 +71,11 @@ stream_blocks& segment_pool::home_of_default(const stream_ref& stream) {
   auto created = std::make_unique<stream_blocks>();
   created->raw = stream.raw();
   created->context.swap(context);
-  created->is_default = true;
   created->id = id;
   created->pool.store(this, std::memory_order_relaxed);
   const spin_guard guard{lock_};
   const auto is_match = [id](const stream_blocks& each) {
-    return each.is_default && each.id == id;
+    return each.is_default() && each.id == id;
   };
   for (match = homes_; match != nullptr && !is_match(*match);) match = match->next_of_pool;
   if (match == nullptr) {
@@ -174,7 +173,7 @@ void segment_pool::release() noexcept {
       stream_blocks& each = *homes_;
       homes_ = each.next_of_pool;
       add_counters(each);
-      if (each.is_orphan || each.is_default) {
+      if (each.is_orphan || each.is_default()) {
         each.next_of_pool = dead;
         dead = &each;
       } else {

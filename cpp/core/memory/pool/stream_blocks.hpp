@@ -37,7 +37,6 @@ class stream_blocks {
 
   CUstream raw = nullptr;
   context_instance context;
-  bool is_default = false;    // whether it serves a default stream
   unsigned long long id = 0;  // of a default stream; the null driver gives all of them 0
 
   // Held while the driver is called with the stream, and at its end. Never with a spin lock held.
@@ -58,6 +57,7 @@ class stream_blocks {
   unsigned long long reused = 0;
   std::size_t unsubtracted = 0;  // freed bytes not subtracted from the totals yet
 
+  [[nodiscard]] bool is_default() const noexcept { return is_default_stream(raw); }
   [[nodiscard]] bool is_per_thread() const noexcept { return raw == CU_STREAM_PER_THREAD; }
 
   // Require `lock`.

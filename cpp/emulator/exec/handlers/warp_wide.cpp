@@ -111,7 +111,6 @@ void match_any(warp& w, const instruction& instr) {
   u32* d = w.at<u32>(instr.operand[0]);
   for (lane_mask remaining = w.participants; remaining;) {
     const int first = __builtin_ctz(remaining);
-    remaining &= remaining - 1;
     const u32 first_low = low[first], first_high = is_wide ? high[first] : 0;
     lane_mask equal = 0;
     for (int l = 0; l < warp_size; ++l) {
